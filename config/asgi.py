@@ -8,6 +8,7 @@ few cycles behind.
 
 import gc
 import os
+from collections.abc import Collection, Mapping
 
 from django.core.wsgi import get_wsgi_application
 
@@ -46,8 +47,21 @@ def _headers_of(scope: Scope) -> Headers:
     ]
 
 
+def _news_of(keys: Collection[str]) -> Mapping[str, str]:
+    """Texts that pages of payments would hear now, on a connection as requests have it."""
+    from django.db import close_old_connections
+
+    from apps.payments.documents.news import beats_of_all
+
+    close_old_connections()
+    try:
+        return beats_of_all(keys)
+    finally:
+        close_old_connections()
+
+
 memory.share_heaps()
-application = Gateway(_threaded, _headers_of, uploader_of)
+application = Gateway(_threaded, _headers_of, uploader_of, _news_of)
 get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
 memory.freeze_loaded()
 gc.set_threshold(7_000, 10, 10)

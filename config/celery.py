@@ -141,6 +141,7 @@ PERIODIC: dict[str, float] = {
     "payments.collect_own_fees": 60 * MINUTE,
     "payments.reverse_own_losses": 5 * MINUTE,
     "chain.start_wallets": MINUTE,
+    "chain.add_requested": 10 * SECOND,
     "payments.book_sweeps": 10 * SECOND,
     "payments.advance_treasury": 10 * SECOND,
     "payments.move_to_cold": 5 * MINUTE,

@@ -263,6 +263,16 @@ CHAIN_URLS: dict[str, list[str]] = {
     chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[])
     for chain in (*catalog.network_ids(), *CHAIN_NETWORKS)
 }
+# Where nodes announce new blocks by themselves, and what waits for one.
+CHAIN_WS_URLS: dict[str, list[str]] = {
+    chain: env.list(f"CHAIN_{chain.upper()}_WS_URL", default=[])
+    for chain in (*catalog.network_ids("evm"), *CHAIN_NETWORKS)
+}
+# Where nodes of Bitcoin's family publish new blocks and transactions, over ZeroMQ.
+CHAIN_ZMQ_URLS: dict[str, list[str]] = {
+    chain: env.list(f"CHAIN_{chain.upper()}_ZMQ_URL", default=[])
+    for chain in catalog.network_ids("bitcoin")
+}
 CHAIN_START_BLOCKS: dict[str, int] = {
     chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}")
     for chain in CHAIN_URLS
@@ -311,6 +321,10 @@ SWEEP_COST_PERCENT: int = env.int("SWEEP_COST_PERCENT", 10)
 # Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
 # line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list("SWEEP_MINIMUMS", default=catalog.sweep_minimums())
+# What is less is brought all the same once it has been there for so many days, when it costs at
+# most so much of it, in percent.
+SWEEP_AGES: list[str] = env.list("SWEEP_AGES", default=[])
+SWEEP_AGED_COST_PERCENT: int = env.int("SWEEP_AGED_COST_PERCENT", 50)
 # Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice
 # as much when left out), in coins; and where it goes, a fixed address or an xpub that gives each
 # transfer an address of its own.

@@ -23,6 +23,7 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
     "chain.approval_news": ("swaps.advance",),
     "chain.sweep_news": ("payments.book_sweeps",),
     "chain.sweep_gas_news": ("payments.book_sweeps",),
+    "chain.sweep_batch_news": ("payments.book_sweeps",),
     "chain.join_news": ("payments.book_sweeps",),
     "chain.cold_news": ("payments.advance_treasury",),
     "chain.withdrawal_news": ("payments.advance_treasury",),

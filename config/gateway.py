@@ -11,7 +11,15 @@ import json
 import logging
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
@@ -21,6 +29,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from apps.core.web import variables
+from config.holding import HeldAnswers
 from config.lanes import LANES, UPLOADS_LANE, Lane, brings_files, lane_of
 from config.upload_shares import UploaderClaim, UploadShares
 
@@ -107,19 +116,22 @@ class _Body:
 
 class Gateway:
     """The gateway, one per process. `headers_of` says what an answer of the application to a
-    request would carry besides, and `uploader_of` who brings files."""
+    request would carry besides, `uploader_of` who brings files, and `news_of` what answers that
+    wait would say now."""
 
     def __init__(
         self,
         application: Application,
         headers_of: Callable[[Scope], Headers] = lambda scope: [],
         uploader_of: Callable[[Scope], UploaderClaim] = lambda scope: UploaderClaim("", ""),
+        news_of: Callable[[Collection[str]], Mapping[str, str]] = lambda keys: {},
     ) -> None:
         self._application = application
         self._headers_of = headers_of
         self._uploader_of = uploader_of
         self._shares = UploadShares()
         self._lanes = [_Threads(lane) for lane in LANES]
+        self._held_answers = HeldAnswers(news_of, ThreadPoolExecutor(1, "news"))
         self._held = 0
         self._held_files = 0
 
@@ -133,7 +145,7 @@ class Gateway:
             refusal: RequestRefusal | None = TOO_MANY_FILES  # without a byte of it
             if share is not None:
                 refusal = await self._receive(scope, receive, body) or await self._serve(
-                    scope, body, send, claim
+                    scope, body, receive, send, claim
                 )
         except _Gone:
             return
@@ -182,9 +194,15 @@ class Gateway:
             self._held_files += size
 
     async def _serve(
-        self, scope: Scope, body: _Body, send: Send, claim: UploaderClaim | None
+        self,
+        scope: Scope,
+        body: _Body,
+        receive: Receive,
+        send: Send,
+        claim: UploaderClaim | None,
     ) -> RequestRefusal | None:
-        """Run the request in a thread of its lane; the refusal when none came free in time."""
+        """Run the request in a thread of its lane, and hold the answer if it may wait; the refusal
+        when none came free in time."""
         environ = environ_of(scope, b"".join(body.pieces))
         lane = self._lanes[lane_of(environ["PATH_INFO"], body.content_type)]
         if not await lane.take():
@@ -199,6 +217,9 @@ class Gateway:
             lane.free.release()
         if claim is not None:
             self._shares.learn(claim, environ.get(variables.STORE, ""))
+        if (hold := environ.get(variables.HOLD)) is not None:
+            text = await self._held_answers.changed(hold, receive)
+            messages = _saying(messages[0], text)
         for message in messages:
             await send(message)
         return None
@@ -268,6 +289,14 @@ def _length(headers: Sequence[tuple[bytes, bytes]]) -> float:
 
 def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
     return {"type": "http.response.body", "body": content, "more_body": more}
+
+
+def _saying(head: MutableMapping[str, Any], text: str) -> list[MutableMapping[str, Any]]:
+    """An answer with the same headers and another text."""
+    content = text.encode()
+    kept = [each for each in head["headers"] if each[0].lower() != b"content-length"]
+    length = (b"content-length", str(len(content)).encode())
+    return [{**head, "headers": [*kept, length]}, _piece(content)]
 
 
 async def _refuse(scope: Scope, refusal: RequestRefusal, send: Send, more: Headers) -> None:

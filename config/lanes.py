@@ -48,6 +48,8 @@ LANES = (
     Lane("test clocks", 2, r"/api/v2/test_clock/advance$"),
     # "I already paid" asks the chains, whose nodes may hang; strangers may ask it.
     Lane("look-ups", 2, r"/(?:pay/)?[A-Z0-9]{16}/sent$"),
+    # Pages that wait for news ask again and again; for what they wait holding.py has a thread.
+    Lane("news", 2, r"/(?:pay/)?[A-Z0-9]{16}/pulse$"),
     Lane("downloads", 2, r"/files/|/dashboard/(?:.+\.csv|reports/[^/]+/file)$"),
     Lane("requests", settings.WEB_THREADS, r""),
 )

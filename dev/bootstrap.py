@@ -21,7 +21,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from dev import accounting, charts, machine, package_index, pythons, redis_program, running
+from dev import (
+    accounting,
+    charts,
+    machine,
+    package_index,
+    pythons,
+    redis_program,
+    running,
+    schemathesis,
+)
 from dev.progress import OfLanes
 from dev.running import SetupStop, last_line, run, say
 
@@ -169,6 +178,10 @@ def _lanes(command: str) -> list[list[SetupStep]]:
         books = accounting.APART
         packages.append(
             SetupStep("Beancount", books.is_installed, lambda: books.install(uv_index()), 5, 40)
+        )
+        asks = schemathesis.APART
+        packages.append(
+            SetupStep("Schemathesis", asks.is_installed, lambda: asks.install(uv_index()), 5, 20)
         )
     # Where the machine has no npm, pip brings one.
     return [packages, system, chains] if shutil.which("npm") else [[*packages, *chains], system]

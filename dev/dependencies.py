@@ -29,8 +29,10 @@ LOCKS = {
     "dev": "requirements/dev.txt",
     "charts": "requirements/charts.txt",
     "accounting": "requirements/accounting.txt",
+    "schemathesis": "requirements/schemathesis.txt",
 }
 TOOL_LOCK = "requirements/audit.txt"
+OWN_VERSIONS = (TOOL_LOCK, LOCKS["schemathesis"])
 # Of each lock file what of pyproject.toml it is made from, as uv gets it.
 MADE_FROM = {
     "requirements/dev.txt": ["--group", "dev", "pyproject.toml"],
@@ -38,6 +40,7 @@ MADE_FROM = {
     "requirements/redis.txt": ["--no-deps", "--group", "redis"],
     "requirements/charts.txt": ["--group", "charts"],
     "requirements/accounting.txt": ["--group", "accounting"],
+    "requirements/schemathesis.txt": ["--group", "schemathesis"],
     "requirements/audit.txt": ["--group", "audit"],
 }
 
@@ -69,8 +72,9 @@ def lock(root: Path) -> int:
         if name not in ("UV_INDEX", "UV_FIND_LINKS")
     }
     for file, sources in MADE_FROM.items():
-        # What runs beside the tests has the tests' versions; the auditor's environment is its own.
-        before = [root / file, *([root / LOCKS["dev"]] if file != TOOL_LOCK else [])]
+        # What runs beside the tests has the tests' versions; what only asks by HTTP, and the
+        # auditor, have their own.
+        before = [root / file, *([root / LOCKS["dev"]] if file not in OWN_VERSIONS else [])]
         pins = {
             name: package["version"]
             for path in before

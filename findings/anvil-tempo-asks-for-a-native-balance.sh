@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # anvil 1.7.1 (npm: @foundry-rs/anvil), `--network tempo`: what an account must have to send.
 #
-# Seen: an account that holds 10 PathUSD, from which its fee is taken, can't send: eth_estimateGas
-# answers, and eth_sendRawTransaction says "Insufficient funds for gas * price + value". eth_getBalance
+# Seen: an account that holds 10 PathUSD, from which its fee is taken, can't send an ordinary
+# transaction (type 2): eth_estimateGas answers, and eth_sendRawTransaction says "Insufficient funds for gas * price + value". eth_getBalance
 # says 0x0 for it. After anvil_setBalance the same bytes are mined, the fee leaves in PathUSD, and the
-# native balance stays as it was set.
+# native balance stays as it was set. Tempo's own transaction (type 0x76) is mined without one.
 #
 # Most expect: a network whose fees are paid in a stablecoin asks for no native balance, which it can't
 # be sent ("native value transfer not allowed in Tempo mode"); Tempo's own nodes tell the same large
 # number for every account.
 #
-# Why it matters: a wallet of one's own, as of a service or of a deposit address, sends nothing on a
-# local Tempo until somebody sets a balance that doesn't exist.
+# Why it matters: a wallet of one's own, as of a service or of a deposit address, sends no ordinary
+# transaction on a local Tempo until somebody sets a balance that doesn't exist.
 set -euo pipefail
 folder=$(mktemp -d)
 node=0
@@ -27,7 +27,9 @@ port=$((20000 + RANDOM % 20000))
 node=$!
 cat >ask.py <<'PY'
 import json, sys, time, urllib.request
+import rlp
 from eth_account import Account
+from eth_utils import keccak
 
 def answer(method, *params):
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
@@ -73,6 +75,16 @@ raw = "0x" + bytes(signed.raw_transaction).hex()
 refused = answer("eth_sendRawTransaction", raw)["error"]["message"]
 print(f"it holds {held()} PathUSD and {int(native, 16)} native, the estimate is {estimate}")
 print("refused:", refused)
+fields = [int(ask("eth_chainId"), 16), 0, 20 * 10**9, 400_000,
+          [[bytes.fromhex(PATH_USD[2:]), 0, bytes.fromhex(call["data"][2:])]], [], 0, 0, b"", b"",
+          bytes.fromhex(PATH_USD[2:]), b"", []]
+by = payer.unsafe_sign_hash(keccak(b"\x76" + rlp.encode(fields)))
+proof = by.r.to_bytes(32, "big") + by.s.to_bytes(32, "big") + bytes([by.v])
+own = "0x" + (b"\x76" + rlp.encode([*fields, proof])).hex()
+before = ask("evm_snapshot")
+of_tempo = receipt_of(ask("eth_sendRawTransaction", own))
+print(f"Tempo's own: status {of_tempo['status']}, type {of_tempo['type']}")
+ask("evm_revert", before)
 ask("anvil_setBalance", address, hex(10**18))
 receipt = receipt_of(ask("eth_sendRawTransaction", raw))
 fee = 10**7 - 10**6 - held()
@@ -80,6 +92,7 @@ after = ask("eth_getBalance", address, "latest")
 print(f"with a balance that was set: status {receipt['status']}, fee {fee} PathUSD, native", int(after, 16))
 is_as_described = (
     native == "0x0" and refused == "Insufficient funds for gas * price + value"
+    and (of_tempo["status"], of_tempo["type"]) == ("0x1", "0x76")
     and receipt["status"] == "0x1" and fee > 0 and after == hex(10**18)
 )
 print("as described" if is_as_described else "no longer as described")

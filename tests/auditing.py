@@ -75,7 +75,7 @@ def found_of(*names: str) -> list[Finding]:
 
 
 def found_since(point: VerifiedPoint, *names: str) -> list[Finding]:
-    """The same of a run since that point, and what is gone of the rows that it counted."""
+    """Findings of a run since that point, and what is gone of the rows that it counted."""
     snapshot = points.Snapshot.current()
     (counts,) = snapshot.row_counts(point.boundary_xid)
     gone = [Finding("verified_rows_last", *row) for row in points.missing_rows(point, counts)]

@@ -73,7 +73,7 @@ LEAVES = (
 
 @dataclass
 class Walk:
-    """What was seen, and what was wrong with it."""
+    """A walk over pages: pictures taken, and complaints."""
 
     folder: Path
     looks: list[tuple[int, str]]
@@ -286,7 +286,7 @@ def choose_mode(page: Page, base: str, mode: str) -> None:
 
 
 def customers(walk: Walk, browser: Browser, owner: Page, shop: Customers) -> None:
-    """What the store's customers open; `owner` is signed in."""
+    """See the pages that the store's customers open; `owner` is signed in."""
     page = browser.new_context(locale="en-US").new_page()
     for item in chain(shop.pages(), public_pages.link_pages(owner, shop.base, shop.kind)):
         walk.meet(page, item)

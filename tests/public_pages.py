@@ -213,7 +213,7 @@ def press_pay(page: Page) -> None:
     button = page.locator("main form[action$='/pay'] button")
     if button.count():
         button.first.click()
-        page.wait_for_load_state("networkidle")
+        page.wait_for_load_state("load")  # its page waits for news with a request
 
 
 def simulate(page: Page) -> None:
@@ -222,7 +222,7 @@ def simulate(page: Page) -> None:
     if button.count():
         unfold(page)
         button.first.click()
-        page.wait_for_load_state("networkidle")
+        page.wait_for_load_state("load")  # its page waits for news with a request
 
 
 # --- payment links, by the dashboard --------------------------------------------------------------

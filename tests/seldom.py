@@ -281,7 +281,7 @@ def _as_owner(store: "Store", mode: str) -> "Access":
 
 
 def _refusals(store: "Store") -> Iterator[SeldomPage]:
-    """What a role doesn't allow."""
+    """Pages that a role doesn't allow."""
     yield SeldomPage(VIEWER, "not-allowed-page", "/dashboard/payouts/new")
     yield SeldomPage(VIEWER, "not-allowed-settings", "/dashboard/settings/approvals")
     yield SeldomPage(VIEWER, "not-allowed-team", "/dashboard/team")

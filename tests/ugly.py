@@ -162,7 +162,7 @@ def fill_with_ugly_data(base: str, key: str) -> None:
 
 
 def fill_by_forms(page: Page, base: str, confirm: Callable[[], None]) -> None:
-    """What only people make. Some of them ask for a code, which `confirm` answers."""
+    """Fill the forms that only people fill. Some ask for a code, which `confirm` answers."""
     for number, (path, typed) in enumerate(FORMS):
         page.goto(f"{base}/dashboard/{path}")
         if urlsplit(page.url).path == CONFIRM:

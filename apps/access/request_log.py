@@ -81,7 +81,8 @@ _lock = threading.Lock()
 
 
 def note(access: Access, at: datetime, **call: Any) -> None:
-    """Remember one call; `call` has the columns that say what was asked and answered."""
+    """Remember one call; `call` has the columns that say what was asked and answered. A column may
+    be a function, which tells its value when it is written."""
     row = {
         "id": new_id(),
         "store_id": access.store_id,
@@ -103,7 +104,7 @@ def flush() -> int:
     is kept."""
     written = 0
     while _waiting:
-        rows = [_waiting.popleft() for _ in range(min(len(_waiting), BATCH_MAX))]
+        rows = [_told(_waiting.popleft()) for _ in range(min(len(_waiting), BATCH_MAX))]
         try:
             with (
                 tenancy.everyone("calls of all stores are logged together"),
@@ -118,6 +119,15 @@ def flush() -> int:
         else:
             written += len(rows)
     return written
+
+
+def _told(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row as it is written; what can't be told is left out of it."""
+    try:
+        return tuple(value() if callable(value) else value for value in row)
+    except Exception as error:  # whatever it is, the rows beside it are written
+        log.exception("request_log_refused", rows=1, exc_info=error)
+        return tuple(None if callable(value) else value for value in row)
 
 
 def _text(value: Any) -> str:

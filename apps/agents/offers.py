@@ -53,6 +53,8 @@ class Terms(Struct, frozen=True, kw_only=True, array_like=True):
     metadata: dict[str, str]
     customer_pays_fee: bool | None
     key: str | None
+    title: str | None = None
+    success_url: str | None = None
 
     def seal(self) -> str:
         """Raises Invalid when it is too long for a header."""
@@ -93,3 +95,9 @@ class Offer:
     payment: Payment | None = None
     terms: Terms | None = None
     seal: str = ""
+    surcharge_atomic: int = 0
+
+    @property
+    def signed_atomic(self) -> int:
+        """Amount that the payer signs, with the surcharge of the checkout."""
+        return self.amount_atomic + self.surcharge_atomic

@@ -20,7 +20,7 @@ from apps.payouts.documents import (
     schedule_document,
 )
 from apps.payouts.models import Schedule
-from apps.payouts.requests import ScheduleRequest
+from apps.payouts.requests import NewSchedule, ScheduleRequest
 from apps.payouts.services import runs, schedules
 
 _PAUSE = {"payout_schedule": {"active": False}}
@@ -44,7 +44,7 @@ class PayoutSchedules(ScheduleView):
     """Make a schedule, or list the active ones oldest first."""
 
     asks_for_code = is_act = True
-    bodies = {"POST": ScheduleRequest}
+    bodies = {"POST": NewSchedule}
     answers = {"GET": list[PayoutScheduleDocument], "POST": PayoutScheduleDocument}
     statuses = {"POST": 201}
 
@@ -53,7 +53,7 @@ class PayoutSchedules(ScheduleView):
         return Response([schedule_document(schedule) for schedule in rows])
 
     def post(self, request: Request) -> Response:
-        schedule = schedules.create_schedule(self.access, self.read(request, ScheduleRequest))
+        schedule = schedules.create_schedule(self.access, self.read(request, NewSchedule))
         return Response(schedule_document(schedule), status=201)
 
 

@@ -38,7 +38,7 @@ class OfframpCallbackBody(Body, frozen=True, kw_only=True):
     """What an off-ramp signs; its adapter reads it."""
 
     id: Annotated[str, by(Text(100))]
-    reference: Annotated[str, by(Text(36))] | None = None
+    reference: Annotated[str, by(Text(50))] | None = None
 
 
 class CallbackTaken(Document, frozen=True, kw_only=True):

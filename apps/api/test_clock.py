@@ -4,7 +4,7 @@ due on the way."""
 import threading
 import time
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +16,7 @@ from apps.core import clock
 from apps.core.clock import iso
 from apps.core.errors import Failure
 from apps.core.messages.documents import Document, Time
-from apps.core.messages.fields import Field, Schema, parse_moment
+from apps.core.messages.fields import Field, Schema, one_of, parse_moment
 from apps.core.messages.requests import Request as Body
 from apps.core.messages.requests import by
 from apps.stores import test_clock
@@ -53,7 +53,7 @@ class Seconds(Field):
     """Whatever is wrong about it is stated in one sentence, by the clock."""
 
     def schema(self) -> Schema:
-        return {"type": "integer"}
+        return {"type": "integer", "minimum": 0}
 
 
 class Moment(Field):
@@ -63,6 +63,8 @@ class Moment(Field):
 
 class ClockMove(Body, frozen=True, kw_only=True):
     """By some seconds, or to a time."""
+
+    described: ClassVar[Schema] = one_of("seconds", "to")
 
     seconds: Annotated[Any, by(Seconds())] = None
     to: Annotated[Any, by(Moment())] = None

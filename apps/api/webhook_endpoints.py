@@ -11,7 +11,7 @@ from apps.api.plumbing.queries import Query, choice
 from apps.api.plumbing.refusals import ErrorShape, ErrorText, ErrorTexts
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure
-from apps.core.messages.fields import Invalid, Schema
+from apps.core.messages.fields import Invalid, Schema, any_of
 from apps.core.messages.requests import Changes, shape_of
 from apps.webhooks import documents, selectors
 from apps.webhooks.documents import (
@@ -34,9 +34,15 @@ from apps.webhooks.requests import (
 from apps.webhooks.services import deliveries, endpoints
 
 WRAPPER = "webhook_endpoint"
-# Registering a platform again may leave the address out; everybody else must have one.
-_NEW: Schema = {**shape_of(EndpointRequest).schema(), "required": ["url"]}
+# Registering a platform again may leave the address out, which everybody else must have; a platform
+# that names no events has all of the usual ones.
+_NEW: Schema = {
+    **shape_of(EndpointRequest).schema(),
+    "required": ["url"],
+    **any_of("subscribed_events", "platform"),
+}
 _CHANGES = shape_of(EndpointChanges)
+_UNWRAPPED: Schema = {**_CHANGES.schema(), "minProperties": 1, "additionalProperties": False}
 Fields = TypeVar("Fields", bound=Changes)
 
 
@@ -108,7 +114,7 @@ class EndpointById(EndpointView):
 
     asks_for_code = True
     asks_on = ("PATCH", "DELETE")
-    bodies = {"PATCH": {"anyOf": [_wrapped(_CHANGES.schema()), _CHANGES.schema()]}}
+    bodies = {"PATCH": {"anyOf": [_wrapped(_CHANGES.schema()), _UNWRAPPED]}}
     answers = {"GET": WebhookEndpointWithDeliveries, "PATCH": WebhookEndpointDocument}
     statuses = {"DELETE": 204}
 

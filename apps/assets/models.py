@@ -116,6 +116,8 @@ class Asset(models.Model):
     eip712_name = models.CharField(max_length=50, blank=True)
     eip712_version = models.CharField(max_length=10, blank=True)
     position = models.PositiveSmallIntegerField(default=0)
+    # The coin in which its network takes fees: the own one where it has one.
+    pays_fees = models.BooleanField(default=False, db_default=False)
     # Since then its token moves for nobody, or for none of our wallets: no payment asks for it.
     stopped_since = models.DateTimeField(null=True, blank=True)
 
@@ -126,6 +128,11 @@ class Asset(models.Model):
                 fields=["chain", "contract_address"],
                 condition=models.Q(contract_address__isnull=False),
                 name="asset_contract_unique",
+            ),
+            models.UniqueConstraint(
+                fields=["chain"],
+                condition=models.Q(pays_fees=True),
+                name="asset_pays_fees_alone",
             ),
             # No process can read an asset that has more, or NaN, which is above every number.
             models.CheckConstraint(

@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 
 from apps.assets import crosses
 from apps.assets.models import FAR_FUTURE, Asset, DailyRate, Rate
+from apps.assets.networks import priced_as
 from apps.assets.providers.base import Pair, RateProvider, SourceQuote
 from apps.core import clock
 from apps.core.errors import ProviderError
@@ -84,7 +85,7 @@ def _refresh_mode(mode: str, at: datetime) -> int:
 def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: datetime) -> int:
     quotes = _quotes(
         mode,
-        {(asset.coin_symbol, currency) for asset in assets for currency in currencies},
+        {(priced_as(asset.coin_symbol), currency) for asset in assets for currency in currencies},
         _last(assets, at),
         at,
     )
@@ -110,7 +111,7 @@ def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: da
         )
         for asset in assets
         for currency in currencies
-        if (quote := quotes.get((asset.coin_symbol, currency))) is not None
+        if (quote := quotes.get((priced_as(asset.coin_symbol), currency))) is not None
     ]
     Rate.objects.bulk_create(
         rows,
@@ -148,7 +149,7 @@ def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
         asset__in=assets, as_of__gt=at - MEMORY, valid_until__lt=FAR_FUTURE
     ).order_by("as_of")
     return {
-        (coin, currency): rate
+        (priced_as(coin), currency): rate
         for coin, currency, rate in rows.values_list("asset__coin_symbol", "currency", "rate")
     }
 

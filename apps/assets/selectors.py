@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
+from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
 from apps.core.db import sql
 from apps.core.money import CoinPrice
 
@@ -109,18 +109,18 @@ def price_of(asset: Asset, currency: str, now: datetime) -> CoinPrice[Asset] | N
     return None if rate is None else CoinPrice(asset, rate.rate, currency)
 
 
-def native_asset_id(asset: Asset) -> str:
-    """The chain's own coin, in which gas is paid."""
+def fee_asset_id(asset: Asset) -> str:
+    """The coin in which the chain of an asset takes its fees."""
     return (
         asset.pk
-        if asset.is_native
-        else str(Asset.objects.get(chain=asset.chain_id, token_standard=TokenStandard.NATIVE).pk)
+        if asset.pays_fees
+        else str(Asset.objects.get(chain=asset.chain_id, pays_fees=True).pk)
     )
 
 
-def native_of(chain_id: str) -> Asset | None:
-    """The native coin of a chain; None for one that has none yet."""
-    return Asset.objects.filter(chain=chain_id, token_standard=TokenStandard.NATIVE).first()
+def fee_asset_of(chain_id: str) -> Asset | None:
+    """The coin in which a chain takes its fees; None for one that has none yet."""
+    return Asset.objects.filter(chain=chain_id, pays_fees=True).first()
 
 
 _DAILY = sql.Statement("""

@@ -51,17 +51,18 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                                  AND (t.chain_id, t.tx_hash, t.log_index) = (d.chain_id, d.tx_hash,
                                      d.log_index))), 0)
      + coalesce((SELECT sum(
-             is_there * (moves * received_atomic + takes - is_native * network_fee_atomic)
+             is_there * (moves * received_atomic + takes - pays_fees * network_fee_atomic)
              - was_booked * (moved * handled_received_atomic + took
-                 - is_native * handled_fee_atomic)) FROM (
+                 - pays_fees * handled_fee_atomic)) FROM (
          SELECT network_fee_atomic, handled_fee_atomic, received_atomic, handled_received_atomic,
-                is_there, was_booked, %(is_native)s::int AS is_native,
+                is_there, was_booked, %(pays_fees)s::int AS pays_fees,
                 brings * has_moved AS moves, -gives * amount_atomic * has_moved AS takes,
                 brings * had_moved AS moved, -gives * amount_atomic * had_moved AS took
          FROM (
              SELECT *, (receives_asset_id IS NOT DISTINCT FROM %(asset)s)::int AS brings,
                     (asset_id = %(asset)s AND receives_asset_id IS DISTINCT FROM %(asset)s
-                     AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'join', 'x402')
+                     AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'sweep_batch', 'join',
+                        'x402')
                      )::int AS gives,
                     -- In review, what was mined a second time did the opposite of what is booked.
                     (status = 'confirmed' OR status = 'review'
@@ -180,7 +181,7 @@ def _asked(statement: str, asset: Asset, block: int) -> int:
         "mode": asset.mode,
         "chain": asset.chain_id,
         "block": block,
-        "is_native": asset.is_native,
+        "pays_fees": asset.pays_fees,
     }
     with connection.cursor() as cursor:
         cursor.execute(statement, arguments)

@@ -16,7 +16,7 @@ SELECT a.address,
     - coalesce((SELECT sum(
             CASE WHEN o.asset_id = %(asset)s AND o.status = 'confirmed'
                 THEN o.amount_atomic ELSE 0 END
-            + CASE WHEN %(is_native)s THEN o.network_fee_atomic ELSE 0 END)
+            + CASE WHEN %(pays_fees)s THEN o.network_fee_atomic ELSE 0 END)
         FROM chain_outgoingtransaction o
         WHERE o.chain_id = %(chain)s AND o.from_address = a.address AND o.purpose = 'sweep'
             AND o.status IN ('confirmed', 'failed') AND o.block_number <= %(block)s), 0)
@@ -31,7 +31,7 @@ def expected(asset: Asset, addresses: list[str], block: int) -> dict[str, int]:
         asset=asset.pk,
         chain=asset.chain_id,
         block=block,
-        is_native=asset.is_native,
+        pays_fees=asset.pays_fees,
         addresses=array(addresses),
     )
     return {address: int(amount) for address, amount in rows}

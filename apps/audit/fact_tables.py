@@ -9,6 +9,7 @@ BOOKS = "the ledger has a movement for each change"
 CHAIN = "the chain's transaction or block says it"
 SUMS = "it is a sum that is added up again"
 OWNERS = "whoever owns it changes it, and the audit log has a line"
+SIGNED = "the signed payment's amount less its offer's is the same"
 PACE = "it says when something is due or was done, and moves nothing"
 WORDS = "it is read by people or by their programs, and moves nothing"
 

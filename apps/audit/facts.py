@@ -118,8 +118,8 @@ FACTS = (
         " receives_asset_id",
         moving(
             BOOKS="handled_status handled_fee_atomic handled_received_atomic",
-            CHAIN="received_atomic status from_address nonce spend_id tx_hash block_number"
-            " block_hash network_fee_atomic undone_count gas_limit goes_back approval",
+            CHAIN="received_atomic status from_address nonce spend_id batch_id tx_hash"
+            " block_number block_hash network_fee_atomic undone_count gas_limit goes_back approval",
             PACE="unknown_since reason reason_code waits_for not_before requested_at signed_at"
             " submitted_at finished_at",
         ),
@@ -231,6 +231,7 @@ FACTS = (
         "payments_paymentaddress",
         "payment_id asset_id address_id own_wallet_id position required_atomic base_atomic"
         " fee_atomic exchange_rate rate_source required_confirmations created_at",
+        moving(SIGNED="surcharge_atomic"),
     ),
     Facts(
         "payments_refund",

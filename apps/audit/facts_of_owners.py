@@ -36,7 +36,8 @@ OF_OWNERS = (
         "assets_asset",
         "chain_id token_standard atomic_decimals",
         moving(
-            OWNERS="contract_address min_withdrawal_atomic is_active eip712_name eip712_version",
+            OWNERS="contract_address min_withdrawal_atomic is_active eip712_name eip712_version"
+            " pays_fees",
             WORDS="coin_symbol name display_decimals position is_fiat_eligible is_listed",
             PACE="stopped_since",
         ),

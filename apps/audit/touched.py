@@ -44,7 +44,7 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     UNION SELECT m.id FROM chain_outgoingtransaction c JOIN ledger_movement m
         ON m.key IN ({keys.SWEEP.sql("c.tx_hash")}, {keys.SWEEP.sql("c.tx_hash", "c.id")},
             {keys.SWEEP_GAS.sql("c.tx_hash")})
-        WHERE c.purpose IN ('sweep', 'sweep_gas') AND {written_since("c")}
+        WHERE c.purpose IN ('sweep', 'sweep_gas', 'sweep_batch') AND {written_since("c")}
 ), booked_deposits AS MATERIALIZED (
     SELECT d.id, d.address_id FROM (
         SELECT {_id(keys.subject_sql("m.key"))} AS id

@@ -36,28 +36,32 @@ _RECOVERED = "None of its invoices is open anymore."
 
 @INVOICE_MACHINE.recorder
 def _record_invoices(changes: Sequence[Change[Invoice, InvoiceMove]]) -> None:
-    for change in changes:
-        invoice = change.row
-        to = change.step.status
-        InvoiceChange.objects.create(
-            invoice=invoice,
-            change=to,
+    InvoiceChange.objects.bulk_create(
+        InvoiceChange(
+            invoice=change.row,
+            change=change.step.status,
             from_status=change.before,
-            to_status=to,
+            to_status=change.step.status,
             created_at=change.at,
         )
-        name = INVOICE_EVENTS.get(to)
-        if name is not None:
-            document = invoice_document(invoice, change.step.lines)
-            webhooks.record(
-                store_id=invoice.store_id,
-                mode=invoice.mode,
-                type=name,
-                object=document,
-                at=change.at,
+        for change in changes
+    )
+    webhooks.record_all(
+        [
+            webhooks.NewEvent(
+                change.row.store_id,
+                change.row.mode,
+                INVOICE_EVENTS[change.step.status],
+                invoice_document(change.row, change.step.parts.get(change.row.pk)),
+                change.at,
             )
-        if to == PAID:
-            _tell_paid(invoice)
+            for change in changes
+            if change.step.status in INVOICE_EVENTS
+        ]
+    )
+    for change in changes:
+        if change.step.status == PAID:
+            _tell_paid(change.row)
 
 
 def _tell_paid(invoice: Invoice) -> None:

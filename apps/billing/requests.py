@@ -173,6 +173,11 @@ class Prefix(Text):
             raise Invalid(name, "number_prefix")
         return text
 
+    def schema(self) -> Schema:
+        # As _PREFIX, without the look behind that not every program's regular expressions have.
+        several = "[A-Za-z0-9][A-Za-z0-9./_-]*[A-Za-z./_-]"
+        return {**super().schema(), "pattern": f"^([A-Za-z]|{several})$"}
+
 
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]*(?<![0-9])", re.ASCII)
 NumberPrefix = Annotated[str, by(Prefix(20, shortest=1))]

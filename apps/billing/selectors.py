@@ -167,6 +167,27 @@ def with_parts(rows: "QuerySet[Subscription]") -> "QuerySet[Subscription]":
     ).prefetch_related(Prefetch("add_ons", add_ons))
 
 
+def parts_of_many(rows: "QuerySet[Subscription]") -> list[Subscription]:
+    """Rows as of `with_parts`, whose stores, prices and rates are read once: those of one store
+    share them."""
+    add_ons = SubscriptionItem.objects.prefetch_related(
+        "price__tax_rate", "price__product__tax_rate"
+    )
+    subscriptions = list(
+        rows.select_related("customer").prefetch_related(
+            "store__platform",
+            "tax_rate",
+            "customer__tax_rate",
+            "price__tax_rate",
+            "price__product__tax_rate",
+            Prefetch("add_ons", add_ons),
+        )
+    )
+    for row in subscriptions:
+        row.customer.store = row.store
+    return subscriptions
+
+
 def filtered_subscriptions(
     rows: "QuerySet[Subscription]", *, status: str | None = None, customer_id: str | None = None
 ) -> "QuerySet[Subscription]":

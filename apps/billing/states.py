@@ -5,12 +5,13 @@ Steps come in the order of their moments; at one moment a failed cycle is judged
 is billed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
-from apps.billing.models import EInvoiceDelivery, Invoice, InvoiceLine, Subscription
+from apps.billing.models import EInvoiceDelivery, Invoice, InvoiceParts, Subscription
 from apps.core.machine import Machine
 from apps.core.machine import Step as Move
 
@@ -30,9 +31,9 @@ OVERPAID = "overpaid"  # more than its total came, by several payments, and wasn
 
 @dataclass(frozen=True)
 class InvoiceMove(Move):
-    """`lines` when they are at hand: the event shows them."""
+    """`parts` by the invoice's ID when they are at hand: the event shows them."""
 
-    lines: Sequence[InvoiceLine] | None = None
+    parts: Mapping[UUID, InvoiceParts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

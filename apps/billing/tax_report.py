@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from apps.billing.models.tax import TaxCase
+from apps.billing.models.tax import TaxCase, percent_of
 from apps.core.db.replica import complete_until, reads_may_lag
 from apps.core.db.timeouts import long_statements
 
@@ -67,6 +67,24 @@ class TaxSum(NamedTuple):
         return self.country if self.case == TaxCase.EU_CONSUMER else seller_country
 
 
+class RateSum(NamedTuple):
+    """Of a whole period: a currency, the country whose tax it is, a category and a rate."""
+
+    currency: str
+    tax_country: str
+    category: str
+    rate_bps: int
+    invoices: int
+    credit_notes: int
+    base_cents: int
+    tax_cents: int
+
+    @property
+    def percent(self) -> str:
+        """Empty where no tax was said."""
+        return percent_of(self.rate_bps) if self.category else ""
+
+
 class SupplySum(NamedTuple):
     """Sales without tax to a business abroad in a month, by its VAT number and category, for the
     recapitulative statement."""
@@ -103,6 +121,8 @@ _PARTY = """
     CASE WHEN i.buyer IS NULL THEN coalesce(c.vat_number, '')
          ELSE coalesce(i.buyer->>'vat_number', '') END AS vat_number
 """
+_ISSUED_ON = f"coalesce(i.issued_on, (i.finalized_at AT TIME ZONE {_ZONE})::date)"
+_VOIDED_ON = f"(i.voided_at AT TIME ZONE {_ZONE})::date"
 _OF_STORE = """
     i.store_id = %(store)s AND i.mode = %(mode)s AND i.number IS NOT NULL
     AND (%(currency)s = '' OR i.currency = %(currency)s)
@@ -110,12 +130,13 @@ _OF_STORE = """
 _PARTS = f"""
 WITH billed AS (
     SELECT i.id, {_PARTY}, g.*, i.finalized_at, i.voided_at,
-        coalesce(i.issued_on, (i.finalized_at AT TIME ZONE {_ZONE})::date) AS issued_on,
-        (i.voided_at AT TIME ZONE {_ZONE})::date AS voided_on
+        {_ISSUED_ON} AS issued_on, {_VOIDED_ON} AS voided_on
     FROM billing_invoice i
     JOIN billing_customer c ON c.id = i.customer_id
     CROSS JOIN LATERAL ({_GROUPS}) g
-    WHERE {_OF_STORE}
+    WHERE {_OF_STORE} AND (
+        {_ISSUED_ON} BETWEEN %(first)s AND %(last)s OR {_VOIDED_ON} BETWEEN %(first)s AND %(last)s
+    )
 ),
 parts AS (
     SELECT id, false AS is_back, issued_on AS day, finalized_at AS at, currency, tax_case,
@@ -160,6 +181,16 @@ def tax_sums(extent: TaxExtent) -> list[TaxSum]:
     """By month, currency, country, case, category and rate."""
     with complete_until(extent.ends_at):
         return [TaxSum(*row[:8], *map(int, row[8:])) for row in _rows(_SUMS, extent)]
+
+
+def rate_sums(extent: TaxExtent, seller_country: str) -> list[RateSum]:
+    """Sums of whole periods, without months, countries and cases, as a statement has them."""
+    counts: dict[tuple[str, str, str, int], list[int]] = {}
+    for tax in tax_sums(extent):
+        key = (tax.currency, tax.tax_country(seller_country), tax.category, tax.rate_bps)
+        parts = (tax.invoices, tax.credit_notes, tax.base_cents, tax.tax_cents)
+        counts[key] = [a + b for a, b in zip(counts.get(key, [0] * 4), parts, strict=True)]
+    return [RateSum(*key, *counts[key]) for key in sorted(counts, key=lambda k: (*k[:3], -k[3]))]
 
 
 def supply_sums(extent: TaxExtent) -> list[SupplySum]:

@@ -7,8 +7,8 @@ isn't a production's.
 
 from typing import Any
 
-from apps.assets.models import Asset, FeeModel, Rate
-from apps.assets.selectors import native_of
+from apps.assets.models import Asset, Rate
+from apps.assets.selectors import fee_asset_of
 from apps.assets.services import NotAContract
 from apps.assets.services import change_asset as change
 from apps.chain.addresses import has_key
@@ -60,10 +60,8 @@ def refuse_unready(asset: Asset, *, names_contract: bool = False) -> None:
 def _of_chain(asset: Asset) -> list[str]:
     chain = asset.chain
     missing = []
-    if chain.fee_model == FeeModel.STABLECOIN:
-        missing.append(f"way to pay the fees of {chain.name}, which are taken in a stablecoin")
-    elif native_of(chain.pk) is None:
-        missing.append(f"native asset of {chain.name}, in which gas is paid")
+    if fee_asset_of(chain.pk) is None:
+        missing.append(f"coin of {chain.name} in which fees are paid")
     if chain.mode == "test" or is_simulated_only():
         return missing
     if not is_watched(chain.pk):
@@ -76,8 +74,8 @@ def _of_chain(asset: Asset) -> list[str]:
 
 
 def _of_asset(asset: Asset, *, names_contract: bool) -> list[str]:
-    native = native_of(asset.chain_id)
-    spent = {row.pk: row for row in (asset, native) if row is not None}
+    fee_asset = fee_asset_of(asset.chain_id)
+    spent = {row.pk: row for row in (asset, fee_asset) if row is not None}
     missing = [
         f"limit of {pk} (SIGNER_CAPS)"
         for pk, row in sorted(spent.items())

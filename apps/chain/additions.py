@@ -1,6 +1,6 @@
 """Networks and coins that the catalog doesn't have, added by an operator (`add_network`,
-`add_asset`). Whatever can't be right is refused by a sentence, and nothing can be used before it is
-activated (apps.chain.activation)."""
+`add_asset`) or by two members of staff (apps.chain.requested_additions). Whatever can't be right is
+refused by a sentence, and nothing can be used before it is activated (apps.chain.activation)."""
 
 import re
 from contextlib import closing
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.assets.models import Asset, Chain, FeeModel, TokenStandard
-from apps.assets.selectors import native_of
+from apps.assets.selectors import fee_asset_of
 from apps.assets.services import CONFIRMATIONS_MAX, ContractTaken
 from apps.chain.encoding import abi
 from apps.chain.networks.catalog import network_in_catalog
@@ -19,6 +19,7 @@ from apps.chain.networks.families import addresses_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.selectors import is_watched
+from apps.chain.sending import fee_coins
 from apps.core.errors import Failure, NotFound
 from apps.core.local_chain import LOCAL_CHAIN_IDS
 from apps.core.models import Mode
@@ -37,8 +38,8 @@ _ASSET_ID_LENGTH = 20
 # What the API promises not to have.
 _NEVER = ("ETH_ETH", "BSC_USDT")
 _DECIMALS = "0x313ce567"
-# How an operator may say that fees are taken; in a stablecoin nothing can be sent yet.
-FEE_MODELS = (FeeModel.PLAIN, FeeModel.OP_STACK, FeeModel.ARBITRUM)
+# How an operator may say that fees are taken.
+FEE_MODELS = (FeeModel.PLAIN, FeeModel.OP_STACK, FeeModel.ARBITRUM, FeeModel.STABLECOIN)
 
 
 class NotAdded(Failure):
@@ -63,8 +64,8 @@ class NetworkFacts:
 
 @dataclass(frozen=True)
 class AssetFacts:
-    """Without a contract it is the network's own coin. `minimum` is the smallest payout, in
-    coins."""
+    """Without a contract it is the network's own coin. `minimum` is the smallest payout, in coins;
+    `pays_fees` is said of the token in which a network without such a coin takes its fees."""
 
     id: str
     network: str
@@ -76,22 +77,27 @@ class AssetFacts:
     eip712_name: str = ""
     eip712_version: str = ""
     pays_banks: bool = False
+    pays_fees: bool = False
+
+
+def check_network(facts: NetworkFacts) -> None:
+    """Refuse what can't be added, as far as the database tells. Raises NotAdded."""
+    wrong = next(filter(None, _network_faults(facts)), "")
+    if wrong:
+        raise NotAdded(wrong)
+    if Chain.objects.filter(pk=facts.id).exists() or network_in_catalog(facts.id):
+        raise NotAdded(f"There is a network {facts.id} already")
+    other = Chain.objects.filter(chain_id=facts.number).first()
+    if other is not None:
+        raise NotAdded(f"Chain ID {facts.number} is that of {other.name} ({other.pk})")
+    if Chain.objects.filter(symbol__iexact=facts.symbol).exists():
+        raise NotAdded(f"Another network has the short name {facts.symbol}")
 
 
 def add_network(facts: NetworkFacts) -> Chain:
     """Raises NotAdded."""
-    wrong = next(filter(None, _network_faults(facts)), "")
-    if wrong:
-        raise NotAdded(wrong)
     with transaction.atomic():
-        taken = Chain.objects.filter(pk=facts.id).exists() or network_in_catalog(facts.id)
-        if taken:
-            raise NotAdded(f"There is a network {facts.id} already")
-        other = Chain.objects.filter(chain_id=facts.number).first()
-        if other is not None:
-            raise NotAdded(f"Chain ID {facts.number} is that of {other.name} ({other.pk})")
-        if Chain.objects.filter(symbol__iexact=facts.symbol).exists():
-            raise NotAdded(f"Another network has the short name {facts.symbol}")
+        check_network(facts)
         chain = Chain.objects.create(
             id=facts.id,
             name=facts.name,
@@ -139,9 +145,7 @@ def _network_faults(facts: NetworkFacts) -> list[str]:
         ""
         if low <= facts.block_seconds <= high
         else f"The time between blocks must be from {low} to {high} seconds",
-        ""
-        if facts.fee_model in FEE_MODELS
-        else f"Fees are one of {', '.join(FEE_MODELS)}: nothing else can be sent yet",
+        "" if facts.fee_model in FEE_MODELS else f"Fees are one of {', '.join(FEE_MODELS)}",
         _url_fault(facts.explorer_url, "The block explorer"),
         _url_fault(facts.wallet_url, "The node for wallets"),
     ]
@@ -150,23 +154,31 @@ def _network_faults(facts: NetworkFacts) -> list[str]:
 def add_asset(facts: AssetFacts) -> tuple[Asset, bool]:
     """The coin, and whether a node has said the same of its contract. Raises NotFound and
     NotAdded."""
-    chain = Chain.objects.filter(pk=facts.network).first()
-    if chain is None:
-        raise NotFound("Network not found")
-    wrong = next(filter(None, _asset_faults(facts)), "")
-    if wrong:
-        raise NotAdded(wrong)
-    minimum_atomic = atomic_from_coins(facts.minimum, facts.decimals)
-    if minimum_atomic is None:
-        raise NotAdded(
-            f"The smallest payout is a number of coins with at most {facts.decimals} places"
-        )
-    contract = _contract_of(facts, chain)
-    is_compared = bool(contract) and is_watched(chain.pk)
-    if contract and is_watched(chain.pk):
-        with closing(nodes_of(chain)) as nodes:
-            _compare(nodes, contract, facts.decimals)
+    is_compared = compare_asset(facts)
+    return create_asset(facts), is_compared
+
+
+def check_asset(facts: AssetFacts) -> None:
+    """Refuse what can't be added, as far as the database tells. Raises NotFound and NotAdded."""
+    chain, contract, _ = _read(facts)
+    _refuse_twice(facts, chain, contract)
+
+
+def compare_asset(facts: AssetFacts) -> bool:
+    """Tell whether a node has said the same of the contract; never inside a transaction. Raises
+    NotFound and NotAdded."""
+    chain, contract, _ = _read(facts)
+    if not contract or not is_watched(chain.pk):
+        return False
+    with closing(nodes_of(chain)) as nodes:
+        _compare(nodes, contract, facts.decimals)
+    return True
+
+
+def create_asset(facts: AssetFacts) -> Asset:
+    """Raises NotFound and NotAdded."""
     with transaction.atomic():
+        chain, contract, minimum_atomic = _read(facts)
         _refuse_twice(facts, chain, contract)
         place = Asset.objects.aggregate(last=Max("position"))["last"] or 0
         asset = Asset.objects.create(
@@ -180,6 +192,7 @@ def add_asset(facts: AssetFacts) -> tuple[Asset, bool]:
             display_decimals=min(facts.decimals, DISPLAY_DECIMALS_MAX),
             min_withdrawal_atomic=max(minimum_atomic, 1),
             is_fiat_eligible=facts.pays_banks,
+            pays_fees=facts.pays_fees or not contract,
             eip712_name=facts.eip712_name,
             eip712_version=facts.eip712_version,
             position=place + 1,
@@ -190,7 +203,24 @@ def add_asset(facts: AssetFacts) -> tuple[Asset, bool]:
             name=asset.pk,
             details={"network": chain.pk, "contract_address": contract or ""},
         )
-    return asset, is_compared
+    return asset
+
+
+def _read(facts: AssetFacts) -> tuple[Chain, str | None, int]:
+    """The network, the contract as it is stored, and the smallest payout in atomic units. Raises
+    NotFound and NotAdded."""
+    chain = Chain.objects.filter(pk=facts.network).first()
+    if chain is None:
+        raise NotFound("Network not found")
+    wrong = next(filter(None, _asset_faults(facts)), "")
+    if wrong:
+        raise NotAdded(wrong)
+    minimum_atomic = atomic_from_coins(facts.minimum, facts.decimals)
+    if minimum_atomic is None:
+        raise NotAdded(
+            f"The smallest payout is a number of coins with at most {facts.decimals} places"
+        )
+    return chain, _contract_of(facts, chain), minimum_atomic
 
 
 def _asset_faults(facts: AssetFacts) -> list[str]:
@@ -230,10 +260,17 @@ def _contract_of(facts: AssetFacts, chain: Chain) -> str | None:
 def _refuse_twice(facts: AssetFacts, chain: Chain, contract: str | None) -> None:
     if Asset.objects.filter(pk=facts.id).exists():
         raise NotAdded(f"There is an asset {facts.id} already")
-    if contract is None and native_of(chain.pk) is not None:
-        raise NotAdded(f"{chain.name} has its own coin already: a token needs --contract")
+    paying = fee_asset_of(chain.pk)
+    if contract is None and paying is not None and paying.is_native:
+        raise NotAdded(f"{chain.name} has its own coin already: a token needs a contract")
+    if facts.pays_fees and chain.fee_model != FeeModel.STABLECOIN:
+        raise NotAdded(f"{chain.name} takes its fees in its own coin")
+    if facts.pays_fees and paying is not None:
+        raise NotAdded(f"{chain.name} takes its fees in {paying.pk} already")
+    if facts.pays_fees and facts.decimals > fee_coins.DECIMALS:
+        raise NotAdded(f"A coin that pays fees has at most {fee_coins.DECIMALS} decimals")
     if contract is None and chain.fee_model == FeeModel.STABLECOIN:
-        raise NotAdded(f"{chain.name} has no coin of its own: a token needs --contract")
+        raise NotAdded(f"{chain.name} has no coin of its own: a token needs a contract")
     if contract and Asset.objects.filter(chain=chain, contract_address=contract).exists():
         raise ContractTaken
 

@@ -73,7 +73,7 @@ WITH place AS (
     SELECT p.*, p.came - coalesce(p.new, 0) - coalesce((
         SELECT sum(CASE WHEN o.status <> 'failed' AND o.asset_id = p.asset_id
                 THEN o.amount_atomic ELSE 0 END
-            + CASE WHEN coalesce(t.contract_address, '') = '' THEN o.network_fee_atomic ELSE 0 END)
+            + CASE WHEN t.pays_fees THEN o.network_fee_atomic ELSE 0 END)
         FROM chain_outgoingtransaction o WHERE o.chain_id = p.chain_id
             AND o.from_address = p.address_id AND o.purpose = 'sweep'), 0) AS held
     FROM place p JOIN assets_asset t ON t.id = p.asset_id

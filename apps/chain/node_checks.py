@@ -2,6 +2,7 @@
 itself, and what is done where it is missing (`check_network`). Nothing is written, and nothing is
 sent."""
 
+import asyncio
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
+
+from django.conf import settings
 
 from apps.assets.models import Asset, Chain, FeeModel, NetworkFamily
 from apps.chain.encoding import abi
@@ -24,9 +27,12 @@ from apps.chain.networks.evm.block_transactions import check_transactions
 from apps.chain.networks.finality import final_number
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.rpc.batches import BATCH_MAX, batch_size_of
+from apps.chain.rpc import announcements
+from apps.chain.rpc.batches import BATCH_MAX, LOG_SPAN_MAX, batch_size_of
+from apps.chain.rpc.heard import hear
 from apps.chain.rpc.state import MULTICALL
-from apps.chain.sending import fees
+from apps.chain.sending import fees, permits, sweep_batches
+from apps.chain.sending.fee_coins import fee_coin
 from apps.core import clock
 from apps.core.errors import ErrorCode, Failure
 
@@ -46,7 +52,6 @@ _FINAL: dict[Finality, str] = {
     "work": "never for sure",
 }
 _TEXT_MAX = 100
-_LOGS_BACK = 1_000
 
 
 class Verdict(StrEnum):
@@ -69,15 +74,18 @@ class NotCheckable(Failure):
     """The text says why."""
 
 
-def check_node(chain: Chain, url: str) -> list[Finding]:
-    """All that the product will ask of the node at an address. The address is in no text. Raises
-    NotCheckable."""
+def check_node(chain: Chain, url: str, ws_url: str = "") -> list[Finding]:
+    """All that the product will ask of the node at an address, and hear at that of its websocket.
+    Addresses are in no text. Raises NotCheckable."""
     if chain.family != NetworkFamily.EVM:
         raise NotCheckable(f"{chain.name} isn't of the EVM family, which alone can be checked")
     if not url.startswith(("http://", "https://")):
         raise NotCheckable("A node's address begins with https:// or http://")
+    if ws_url and not ws_url.startswith(("ws://", "wss://")):
+        raise NotCheckable("The address of a node's websocket begins with wss:// or ws://")
     with closing(nodes_of(chain, urls=[url])) as nodes:
-        return [*_findings(chain, nodes, url)]
+        found = [*_findings(chain, nodes, url)]
+    return found if len(found) == 1 else [*found, *_announced(chain, ws_url)]
 
 
 def _findings(chain: Chain, nodes: Nodes, url: str) -> Iterator[Finding]:
@@ -91,7 +99,8 @@ def _findings(chain: Chain, nodes: Nodes, url: str) -> Iterator[Finding]:
     asked = _Asked(chain, nodes, block, header.number, header.hash)
     for check in (
         *(_version, _age, _contracts, _tags, _receipts, _roots),
-        *(_tracing, _logs, _state, _old_state, _fees, _limits, _model, _multicall),
+        *(_tracing, _logs, _state, _old_state, _fees, _limits, _model),
+        *(_multicall, _permit2, _together),
     ):
         try:
             yield from check(asked)
@@ -277,13 +286,13 @@ def _logs(asked: _Asked) -> Iterator[Finding]:
     else:
         text = "a block that the node doesn't know has no logs: the header's bloom filter decides"
         yield Finding("logs by block", Verdict.INSTEAD, text)
-    first = max(0, asked.number - _LOGS_BACK)
+    first = max(0, asked.number - LOG_SPAN_MAX + 1)
     span = {"fromBlock": hex(first), "toBlock": hex(asked.number), "address": NOBODY}
     count = asked.number - first + 1
     if isinstance(asked.answer("eth_getLogs", span), list):
         yield Finding("logs of a range", Verdict.WORKS, f"{count} blocks in one question")
     else:
-        text = f"not of {count} blocks: they are asked for block by block, as always"
+        text = f"not of {count} blocks: they are asked for in smaller parts, or block by block"
         yield Finding("logs of a range", Verdict.INSTEAD, text)
 
 
@@ -356,8 +365,7 @@ def _model(asked: _Asked) -> Iterator[Finding]:
     """Findings about the network's way to take fees."""
     model = asked.chain.fee_model
     if model == FeeModel.STABLECOIN:
-        text = "fees are paid in a stablecoin, which this release can't do: nothing can be sent"
-        yield Finding("fee model", Verdict.MISSING, text)
+        yield _coin_of_fees(asked)
     elif model == FeeModel.OP_STACK:
         prices = op_fees.prices_at(asked.nodes, "latest")
         if prices.base_fee_wei or prices.blob_base_fee_wei:
@@ -369,12 +377,39 @@ def _model(asked: _Asked) -> Iterator[Finding]:
         yield Finding("fee model", Verdict.WORKS, FeeModel(model).label)
 
 
+def _coin_of_fees(asked: _Asked) -> Finding:
+    """Of a network that takes fees in a stablecoin: whether that is there."""
+    coin = fee_coin(asked.chain).token
+    if coin is None or not coin.contract_address:
+        text = "no coin is known that pays fees: nothing can be sent"
+        return Finding("fee model", Verdict.MISSING, text)
+    code = asked.answer("eth_getCode", coin.contract_address, "latest")
+    if not isinstance(code, str) or code == "0x":
+        text = f"there is no {coin.pk}, in which fees are paid: nothing can be sent"
+        return Finding("fee model", Verdict.MISSING, text)
+    return Finding("fee model", Verdict.WORKS, f"in {coin.pk}")
+
+
 def _multicall(asked: _Asked) -> Iterator[Finding]:
     code = asked.answer("eth_getCode", MULTICALL, "latest")
     if isinstance(code, str) and code != "0x":
         yield Finding("many balances", Verdict.WORKS, "Multicall3")
     else:
         yield Finding("many balances", Verdict.INSTEAD, "no Multicall3: one call each")
+
+
+def _permit2(asked: _Asked) -> Iterator[Finding]:
+    is_there = permits.is_there(asked.chain.chain_id, asked.nodes)
+    done = "signed for it" if is_there else "sent: there is no Permit2"
+    verdict = Verdict.WORKS if is_there else Verdict.INSTEAD
+    yield Finding("Permit2", verdict, f"coins without signatures of their own are {done}")
+
+
+def _together(asked: _Asked) -> Iterator[Finding]:
+    if lack := sweep_batches.lack_on(asked.chain, asked.nodes):
+        yield Finding("sweeps in batches", Verdict.INSTEAD, f"{lack}: each address gets its gas")
+    else:
+        yield Finding("sweeps in batches", Verdict.WORKS, "by delegation (EIP-7702)")
 
 
 def _batches(asked: _Asked, url: str) -> Iterator[Finding]:
@@ -390,6 +425,38 @@ def _batches(asked: _Asked, url: str) -> Iterator[Finding]:
     else:
         text = f"{size} calls in one request: more are split, which takes longer"
         yield Finding("batches", Verdict.INSTEAD, text)
+
+
+def _announced(chain: Chain, url: str) -> Iterator[Finding]:
+    """Findings about what the node says by itself."""
+    pace = f"asked for every {settings.CHAIN_POLL_SECONDS:g} seconds"
+    unseen = "nothing is shown before a block has it"
+    if not url:
+        text = f"no address of a websocket: {pace}"
+        yield Finding("new blocks", Verdict.INSTEAD, text)
+        yield Finding("before a block", Verdict.INSTEAD, unseen)
+        return
+    try:
+        heard = asyncio.run(hear(url, chain.chain_id, chain.block_milliseconds))
+    except announcements.Lost as error:
+        yield Finding("new blocks", Verdict.INSTEAD, f"the websocket: {error}; {pace}")
+        yield Finding("before a block", Verdict.INSTEAD, unseen)
+        return
+    if heard.has_block:
+        yield Finding("new blocks", Verdict.WORKS, "announced by the websocket")
+    else:
+        text = f"agreed to announce, and none came in {heard.seconds:.0f} seconds; {pace}"
+        yield Finding("new blocks", Verdict.INSTEAD, text)
+    if heard.has_whole:
+        yield Finding("before a block", Verdict.WORKS, "transactions are announced whole")
+    elif heard.has_hash:
+        text = f"hashes alone are announced, which aren't read: {unseen}"
+        yield Finding("before a block", Verdict.INSTEAD, text)
+    elif heard.tells_waiting:
+        text = "agreed to announce transactions, and none came: shown where they come whole"
+        yield Finding("before a block", Verdict.INSTEAD, text)
+    else:
+        yield Finding("before a block", Verdict.INSTEAD, unseen)
 
 
 def _is_told(answer: Any) -> bool:

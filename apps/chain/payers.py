@@ -1,22 +1,31 @@
 """Senders of coins: a holder of a key, who can move a refund, or an address that may keep it for
 ever (a contract, an exchange's forwarder, a mint).
 
-Nothing is believed to have a key that hasn't shown one: it signed the transaction, it signed the
-token's authorization, or it delegated itself to code (EIP-7702). A wallet that has sent as much as
-an exchange does has keys, but they aren't the customer's.
+Nothing is believed to have a key that hasn't shown one: it signed the transaction, an authorization
+(as contracts do by EIP-1271), a permit that we carried out, or a delegation to code (EIP-7702). A
+wallet that has sent as much as an exchange does has keys, but they aren't the customer's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from apps.assets.models import Chain
-from apps.chain.models import Address, Deposit, HotWallet, PayerRecord
+from apps.chain.models import (
+    Address,
+    Deposit,
+    HotWallet,
+    OutgoingTransaction,
+    PayerRecord,
+    SignedTransaction,
+)
 from apps.chain.networks.families import is_burn, stored
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.sending.authorizations import parties
+from apps.chain.sending.permits import PERMIT2
 from apps.core.errors import ErrorCode
 
 # AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce), of EIP-3009.
@@ -26,6 +35,8 @@ DELEGATION = "0xef0100"
 _DELEGATION_LENGTH = len(DELEGATION) + 40
 _NO_CODE = ("0x", "0x0", "", None)
 ADDRESSES_MAX = 100
+# What has a key after all, by a permit that it signed.
+_SHOWN_BY_PERMIT = (PayerRecord.Kind.CONTRACT, PayerRecord.Kind.UNPROVEN)
 # Transactions of a wallet that pays for many people; a person makes one a day for 27 years.
 SHARED_TRANSACTIONS_MIN = 10_000
 
@@ -87,7 +98,11 @@ def _check(
     own = _own({stored(deposit.from_address) for deposit in deposits})
     for deposit, code, count, receipt in zip(deposits, codes, counts, receipts, strict=True):
         address = stored(deposit.from_address)
-        kind = PayerRecord.Kind.OURS if address in own else _kind(address, code, count, receipt)
+        kind = _kind(deposit, code, count, receipt)
+        if address in own:
+            kind = PayerRecord.Kind.OURS
+        elif kind in _SHOWN_BY_PERMIT and has_signed_permit(address, [deposit.tx_hash]):
+            kind = PayerRecord.Kind.ACCOUNT
         if address not in rows or kind is PayerRecord.Kind.ACCOUNT:
             rows[address] = PayerRecord(
                 chain=chain, address=address, kind=kind, tx_hash=deposit.tx_hash, checked_at=at
@@ -100,39 +115,64 @@ def _check(
     ).update(kind=PayerRecord.Kind.ACCOUNT, checked_at=at)
 
 
-def _kind(address: str, code: str, count: int, receipt: Any) -> PayerRecord.Kind:
-    """A receipt tells who signed its transaction, and whose authorizations were used in it."""
+def _kind(deposit: Deposit, code: str, count: int, receipt: Any) -> PayerRecord.Kind:
+    """A receipt tells who signed its transaction, and whose authorizations were used in it: those
+    of contracts as the deposit's own token tells them."""
+    address = stored(deposit.from_address)
     if code and not is_delegated(code):
-        return PayerRecord.Kind.CONTRACT
+        has_signed = _has_signed(receipt, address, [str(deposit.asset.contract_address)])
+        return PayerRecord.Kind.ACCOUNT if has_signed else PayerRecord.Kind.CONTRACT
     if count >= SHARED_TRANSACTIONS_MIN:
         return PayerRecord.Kind.SHARED
     if code:
         return PayerRecord.Kind.ACCOUNT
-    try:
-        if receipt["from"].lower() == address:
-            return PayerRecord.Kind.ACCOUNT
-        has_signed = has_authorized(receipt, address)
-    except (TypeError, KeyError, AttributeError):
-        raise RpcError("a receipt is missing", ErrorCode.MALFORMED) from None
+    has_signed = _has_signed(receipt, address)
     return PayerRecord.Kind.ACCOUNT if has_signed else PayerRecord.Kind.UNPROVEN
 
 
-def has_authorized(receipt: Any, address: str) -> bool:
-    """Tell whether the transaction used an authorization that this address has signed (EIP-3009).
-    Raises TypeError, KeyError or AttributeError when it is no receipt."""
+def _has_signed(receipt: Any, address: str, tokens: Collection[str] = ()) -> bool:
+    """The transaction, or an authorization in it; of a contract, which signs no transaction, one
+    that these tokens tell. Raises RpcError."""
+    try:
+        is_sender = not tokens and receipt["from"].lower() == address
+        return is_sender or has_authorized(receipt, address, tokens)
+    except (TypeError, KeyError, AttributeError):
+        raise RpcError("a receipt is missing", ErrorCode.MALFORMED) from None
+
+
+def has_authorized(receipt: Any, address: str, tokens: Collection[str] = ()) -> bool:
+    """Tell whether the transaction used an authorization that this address has signed (EIP-3009),
+    as some contract tells, or one of these tokens. Raises TypeError, KeyError or AttributeError
+    when it is no receipt."""
     padded = f"0x{address[2:]:0>64}"
-    topics = [log["topics"] for log in receipt["logs"]]
+    topics = [
+        log["topics"] for log in receipt["logs"] if not tokens or log["address"].lower() in tokens
+    ]
     return any(
         len(topic) > 1 and topic[0].lower() == AUTHORIZATION_USED and topic[1].lower() == padded
         for topic in topics
     )
 
 
-def has_signed_one(nodes: Nodes, address: str, tx_hashes: Sequence[str]) -> bool:
+def has_signed_one(
+    nodes: Nodes, address: str, tx_hashes: Sequence[str], tokens: Collection[str] = ()
+) -> bool:
     """Tell whether one of the transactions used an authorization that this address has signed.
     Raises RpcError."""
     receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in tx_hashes])
-    return any(has_authorized(receipt, address) for receipt in receipts if receipt is not None)
+    told = [receipt for receipt in receipts if receipt is not None]
+    return any(has_authorized(receipt, address, tokens) for receipt in told)
+
+
+def has_signed_permit(address: str, tx_hashes: Sequence[str]) -> bool:
+    """Tell whether one of the transactions is ours and carried out a permit that this address has
+    signed, as Permit2 has checked."""
+    rows = SignedTransaction.objects.filter(
+        tx_hash__in=tx_hashes,
+        outgoing__purpose=OutgoingTransaction.Purpose.X402,
+        outgoing__to_address=PERMIT2,
+    )
+    return any(parties(row.outgoing)[0] == address for row in rows.select_related("outgoing"))
 
 
 def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@
 from contextlib import closing
 
 from apps.assets.models import Chain
-from apps.chain.encoding.abi import WORD
+from apps.chain.encoding import typed_data
 from apps.chain.encoding.keccak import keccak
 from apps.chain.keys.secp256k1 import recovered
 from apps.chain.nodes import nodes_of
@@ -14,8 +14,6 @@ from apps.chain.providers.base import RpcError
 SIGNATURE_BYTES_MAX = 4096
 _KEY_SIGNATURE_BYTES = 65
 _V_MIN = 27
-_IS_VALID_SIGNATURE = "0x1626ba7e"
-_VALID = f"{_IS_VALID_SIGNATURE}{'0' * 56}"
 
 
 def digest_of(message: str) -> bytes:
@@ -39,19 +37,12 @@ def is_signed(
         # A contract that says yes to whatever it is asked has nobody who signs.
         digests = (digest_of(message), digest_of(f"{message}\n"))
         calls = [
-            {"to": signer, "data": _IS_VALID_SIGNATURE + _arguments(digest, raw).hex()}
-            for digest in digests
+            {"to": signer, "data": typed_data.contract_question(digest, raw)} for digest in digests
         ]
         answers = nodes.each([("eth_call", [call, "latest"]) for call in calls])
     if any(isinstance(answer, RpcError) and not answer.is_refusal for answer in answers):
         raise RpcError("no answer")
-    return bool(answers[0] == _VALID and answers[1] != _VALID)
-
-
-def _arguments(digest: bytes, raw: bytes) -> bytes:
-    """(bytes32, bytes) of Solidity's ABI."""
-    padded = raw + bytes(-len(raw) % WORD)
-    return digest + (2 * WORD).to_bytes(WORD) + len(raw).to_bytes(WORD) + padded
+    return bool(answers[0] == typed_data.IS_OWN and answers[1] != typed_data.IS_OWN)
 
 
 def _is_of_key(signer: str, digest: bytes, raw: bytes) -> bool:

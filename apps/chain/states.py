@@ -65,7 +65,11 @@ ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
 MINED = (_Status.CONFIRMED, _Status.FAILED)
 # These take nothing of their asset out of the hot wallet.
-TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
+TAKES_NO_TOKENS = (
+    OutgoingTransaction.Purpose.APPROVAL,
+    OutgoingTransaction.Purpose.X402,
+    OutgoingTransaction.Purpose.SWEEP_BATCH,
+)
 # These stay with the service, so that no cap and no alarm counts them.
 STAYS_OURS = (
     OutgoingTransaction.Purpose.SWEEP,

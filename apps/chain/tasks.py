@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
+from apps.chain import requested_additions
 from apps.chain.own import choices
 from apps.chain.sending import obstacles, outflow, sender, signing_rounds, sweeper
 from apps.core import clock, jobs
@@ -39,6 +40,11 @@ def look_at_tokens(mode: str = "") -> None:
 def sweep(mode: str = "") -> None:
     jobs.began("chain.sweep", mode)
     sweeper.sweep_due(mode)
+
+
+@shared_task(name="chain.add_requested")
+def add_requested() -> None:
+    requested_additions.add_requested()
 
 
 @shared_task(name="chain.start_wallets")

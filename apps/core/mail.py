@@ -9,11 +9,11 @@ sends as well (StoreAllowance), and what is about an account leaves before every
 import json
 import smtplib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parseaddr
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -27,9 +27,9 @@ from django.utils.module_loading import import_string
 from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
 from apps.core.db.pruning import prune
-from apps.core.db.sql import Statement, array
 from apps.core.errors import Failure
 from apps.core.machine import Machine, Step
+from apps.core.mail_limits import EmailCounts, NewMail, Sender, StoreAllowance
 from apps.core.models import OutgoingMail
 from apps.core.text import regions
 
@@ -47,8 +47,6 @@ _ATTACHED_BYTES_MAX = 10 * 1024 * 1024
 _DAY = timedelta(days=1)
 _ABOUT_MAX = 200
 _UNNAMED = "Store"  # whose name is nothing but a link
-# Beyond a limit, what people wait for still comes as often.
-_NEVER_SILENT = timedelta(hours=1)
 _Status = OutgoingMail.Status
 # The row is the whole story of an email, and is forgotten with it.
 OUTGOING_MAIL = Machine[OutgoingMail, Step](
@@ -82,32 +80,6 @@ class ComposedEmail:
     html: str
 
 
-class StoreAllowance(NamedTuple):
-    """Number of emails in a store's name that may leave in a day, and in a minute. More wait for
-    their turn; more than `days_ahead` days of them are dropped."""
-
-    per_day: int
-    per_minute: int
-    days_ahead: int
-
-    def wait(self, queued: int, recent: int) -> timedelta | None:
-        """Wait of another email, behind those in the queue and those that left in a day; None:
-        there are too many."""
-        days = (queued + recent) // self.per_day
-        if days > self.days_ahead:
-            return None
-        return timedelta(days=days, minutes=queued // self.per_minute)
-
-
-class Sender(Protocol):
-    """A store, seen from below: in whose name a customer's mail is sent."""
-
-    pk: Any
-    name: str
-    brand_name: str
-    support_email: str
-
-
 def send(
     *,
     key: str,
@@ -123,59 +95,88 @@ def send(
     unsubscribe_path: str = "",
     attached: tuple[str, str] | None = None,
 ) -> bool:
-    """Queue the email `templates/email/<template>.txt` and `.html` for one person; a key that was
-    used before does nothing.
+    """Queue an email (see NewMail); a key that was used before does nothing.
 
     False when it is dropped, because others have had too many of them sent there in a day, or the
-    store has sent too many.
-
-    `key` says which email it is ("invoice_open:<id>"). With `store` it goes out in the store's
-    name, answers to its support address, and `allowance` is how many of these leave (for the
-    store's own code: apps.stores.emailing.customer_mail). One that `is_shown` leaves no machine:
-    it was shown elsewhere, and is only noted. `attached` is a kind of settings.MAIL_FILES and an
-    ID: its files are made when the email leaves. Templates also get `base_url` and `sender`;
-    times are in `zone`, words in `language`, amounts and dates in the form of `region`. Never
-    waits for a mail server and never fails because of one.
+    store has sent too many. Never waits for a mail server and never fails because of one.
     """
-    at = real_now()
-    id = uuid.uuid4()
-    written = compose(template, context, store=store, zone=zone, language=language, region=region)
-    content = {"subject": written.subject, "text": written.text, "html": written.html}
-    if unsubscribe_path:
-        content["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
-    if attached is not None:
-        content["attached"] = ":".join(attached)
-    mailbox = emails.mailbox(to)
-    in_name_of = store.pk if store is not None else None
-    limit = None if is_shown else _limit_reached(template, mailbox, in_name_of, at)
-    wait: timedelta | None = timedelta(0)
-    if limit is None and allowance is not None:
-        wait = _wait(in_name_of, allowance, at)
-        limit = "store" if wait is None else None
-    leaves = limit is None and not is_shown
-    row = OutgoingMail(
-        id=id,
-        key=key,
-        to=to,
-        mailbox=mailbox,
-        in_name_of=in_name_of,
-        template=template,
-        lane=_lane(template, store),
-        status=_Status.QUEUED if leaves else _Status.SHOWN if is_shown else _Status.DROPPED,
-        sender_name=written.sender,
-        reply_to=store.support_email if store is not None else "",
-        sealed_letter=crypto.encrypt(json.dumps(content), OutgoingMail.place_of(id))
-        if leaves
-        else "",
-        created_at=at,
-        next_attempt_at=at + wait if leaves and wait is not None else None,
+    mail = NewMail(
+        key,
+        to,
+        template,
+        context,
+        store,
+        allowance,
+        is_shown,
+        zone,
+        language,
+        region,
+        unsubscribe_path,
+        attached,
     )
-    if limit is not None and not OutgoingMail.objects.filter(key=key).exists():
-        log.warning("mail_dropped", template=template, limit=limit)
-    OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
-    if leaves:
+    return send_all([mail])[0]
+
+
+def send_all(mails: Sequence[NewMail]) -> list[bool]:
+    """Queue several emails, each as `send` would after the one before it, in a few statements."""
+    at = real_now()
+    used = _used(mails)
+    counts = EmailCounts(mails, at)
+    rows = []
+    are_sent = []
+    for mail in mails:
+        limit, wait = counts.judge(mail)
+        rows.append(_row(mail, at, wait))
+        are_sent.append(limit is None)
+        if mail.key not in used:
+            if limit is not None:
+                log.warning("mail_dropped", template=mail.template, limit=limit)
+            elif not mail.is_shown:
+                counts.add(mail)
+        used.add(mail.key)
+    OutgoingMail.objects.bulk_create(rows, ignore_conflicts=True)
+    if any(row.status == _Status.QUEUED for row in rows):
         jobs.enqueue("core.send_mail")
-    return limit is None
+    return are_sent
+
+
+def _row(mail: NewMail, at: datetime, wait: timedelta | None) -> OutgoingMail:
+    """An email that leaves after `wait`; None: it is shown or dropped, and isn't written."""
+    id = uuid.uuid4()
+    store = mail.store
+    status = _Status.SHOWN if mail.is_shown else _Status.DROPPED
+    return OutgoingMail(
+        id=id,
+        key=mail.key,
+        to=mail.to,
+        mailbox=emails.mailbox(mail.to),
+        in_name_of=mail.in_name_of,
+        template=mail.template,
+        lane=_lane(mail.template, store),
+        status=status if wait is None else _Status.QUEUED,
+        sender_name=_sender_name(store),
+        reply_to=store.support_email if store is not None else "",
+        sealed_letter="" if wait is None else _sealed(mail, id),
+        created_at=at,
+        next_attempt_at=None if wait is None else at + wait,
+    )
+
+
+def _sealed(mail: NewMail, id: uuid.UUID) -> str:
+    written = compose(
+        mail.template,
+        mail.context,
+        store=mail.store,
+        zone=mail.zone,
+        language=mail.language,
+        region=mail.region,
+    )
+    content = {"subject": written.subject, "text": written.text, "html": written.html}
+    if mail.unsubscribe_path:
+        content["unsubscribe"] = f"{settings.DASHBOARD_URL}{mail.unsubscribe_path}"
+    if mail.attached is not None:
+        content["attached"] = ":".join(mail.attached)
+    return crypto.encrypt(json.dumps(content), OutgoingMail.place_of(id))
 
 
 def compose(
@@ -188,8 +189,7 @@ def compose(
     region: str = "",
 ) -> ComposedEmail:
     """The email as it is read. Names of stores are shown without links."""
-    name = (store.brand_name or store.name) if store is not None else _own_name()
-    sender = emails.shown_name(name) or _UNNAMED
+    sender = _sender_name(store)
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
     # The reader's, and never that of the person who causes the email.
     with (
@@ -203,33 +203,15 @@ def compose(
     return ComposedEmail(sender, _line(subject), body.strip() + "\n", html)
 
 
+def _sender_name(store: Sender | None) -> str:
+    name = (store.brand_name or store.name) if store is not None else _own_name()
+    return emails.shown_name(name) or _UNNAMED
+
+
 def _lane(template: str, store: Sender | None) -> int:
     """Emails about an account go first, whatever stores send."""
     is_bulk = store is not None or template in settings.BULK_EMAILS
     return OutgoingMail.Lane.BULK if is_bulk else OutgoingMail.Lane.ACCOUNT
-
-
-def _wait(in_name_of: Any, allowance: StoreAllowance, at: datetime) -> timedelta | None:
-    """Wait of a store's next email. Counting ends where the answer is known."""
-    most = allowance.per_day * (allowance.days_ahead + 1)
-    ((queued, recent),) = _OF_STORE.rows(
-        in_name_of=in_name_of,
-        since=at - _DAY,
-        oldest=at - _DAY * (allowance.days_ahead + 2),
-        most=most,
-    )
-    return allowance.wait(queued, recent)
-
-
-_OF_STORE = Statement("""
-SELECT count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'sent')
-FROM (
-    SELECT status FROM core_outgoingmail
-    WHERE in_name_of = %(in_name_of)s::uuid AND created_at > %(oldest)s
-        AND (status = 'queued' OR status = 'sent' AND sent_at > %(since)s)
-    LIMIT %(most)s
-) counted
-""")
 
 
 def was_asked(key: str) -> bool:
@@ -237,31 +219,10 @@ def was_asked(key: str) -> bool:
     return OutgoingMail.objects.filter(key=key).exists()
 
 
-def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -> str | None:
-    """The line of the table that an email would go beyond; some at the same moment may still pass
-    together."""
-    for name, limit in settings.EMAIL_LIMITS.items():
-        if template not in limit.templates:
-            continue
-        ((in_all, by_store, newest),) = _COUNTED.rows(
-            mailbox=mailbox,
-            since=at - _DAY,
-            templates=array(limit.templates),
-            in_name_of=in_name_of,
-        )
-        is_over = in_all >= limit.in_all or by_store >= limit.by_store
-        if is_over and not (limit.is_never_silent and at - newest >= _NEVER_SILENT):
-            return name
-    return None
-
-
-_COUNTED = Statement("""
-SELECT count(*), count(*) FILTER (WHERE in_name_of IS NOT DISTINCT FROM %(in_name_of)s::uuid),
-    coalesce(max(created_at), %(since)s)
-FROM core_outgoingmail
-WHERE mailbox = %(mailbox)s AND created_at > %(since)s AND template = ANY (%(templates)s::text[])
-    AND status NOT IN ('dropped', 'shown')
-""")
+def _used(mails: Sequence[NewMail]) -> set[str]:
+    """Those of their keys that were used before."""
+    keys = OutgoingMail.objects.filter(key__in=[mail.key for mail in mails])
+    return set(keys.values_list("key", flat=True))
 
 
 def send_due(limit: int = _BATCH) -> int:

@@ -46,6 +46,8 @@ PAUSED_SQL = (
     "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND (dead_at IS NOT NULL OR not_before"
     " > %(now)s)"
 )
+# Does rows as a set, and returns those that it leaves.
+Together = Callable[[Sequence[Any]], Sequence[Any]]
 _FAILED = Statement(
     "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND row_id = ANY (%(ids)s::text[])"
 )
@@ -113,10 +115,19 @@ class Job:
         find: Callable[[], Sequence[Any]],
         act: Callable[[Any], object],
         id_of: Callable[[Any], str] | None = None,
+        together: Together | None = None,
     ) -> int:
-        """Walks rows of `find`, which leaves out those of `paused` itself."""
+        """Walks rows of `find`, which leaves out those of `paused` itself.
+
+        `together` does what it can of rows that haven't failed before as one set, in one
+        transaction, and returns the others, which `act` does. When it raises it has done nothing,
+        and each row is done alone: an error stays with the row whose it is.
+        """
         with self._ending() as run:
-            run.over(find(), act, id_of or _id_of)
+            batch = find()
+            if together is not None:
+                batch = run.together(batch, together, id_of or _id_of)
+            run.over(batch, act, id_of or _id_of)
         return run.done
 
     def stores_ahead(self, model: type[Model]) -> list[Any]:
@@ -198,20 +209,42 @@ class _Run:
         self.is_part = False
         self.turn = f"{job.name}:{mode}" if mode else job.name
 
+    def together(
+        self, batch: Sequence[Any], act: Together, id_of: Callable[[Any], str]
+    ) -> Sequence[Any]:
+        """Those that are left to be done one by one."""
+        failed_before = self._failed_before([id_of(row) for row in batch])
+        alone = [row for row in batch if id_of(row) in failed_before]
+        fresh = [row for row in batch if id_of(row) not in failed_before]
+        try:
+            with transaction.atomic():
+                left = act(fresh) if fresh else fresh
+        except self.job.raises:
+            raise
+        except Exception as error:  # whatever it is: the row whose it is meets it again
+            if is_outage(error):
+                raise
+            log.info("rows_done_apart", job=self.job.name, error=_error_text(error))
+            return batch
+        self.done += len(fresh) - len(left)
+        return [*left, *alone]
+
     def over(
         self, batch: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]
     ) -> None:
         """A part of what waits keeps its place; so does a run whose time was over."""
         began = time.monotonic()
         failed_before = self._failed_before([id_of(row) for row in batch])
+        tried = 0
         for row in batch:
             self._try(row, id_of(row), act, failed_before)
-            self.done += 1
+            tried += 1
             if time.monotonic() - began > self.seconds_max:
                 break
-        if self.done and (self.is_part or self.done < len(batch)):
+        self.done += tried
+        if tried and (self.is_part or tried < len(batch)):
             RowTurn.objects.update_or_create(
-                job=self.turn, defaults={"row_id": id_of(batch[self.done - 1])}
+                job=self.turn, defaults={"row_id": id_of(batch[tried - 1])}
             )
 
     def _failed_before(self, ids: list[str]) -> set[str]:

@@ -173,6 +173,9 @@ def _link(tokens: Sequence[Token], own: str) -> None:
             target = part.attrGet("href") if part.type == "link_open" else None
             if isinstance(target, str):
                 part.attrSet("href", address_of(target, own))
+            elif part.type == "image":
+                part.attrSet("src", f"/docs/{part.attrGet('src')}")
+                part.attrSet("loading", "lazy")
 
 
 def address_of(target: str, own: str = "") -> str:

@@ -15,6 +15,7 @@ urlpatterns = [
     path("docs/search.json", views.index, name="docs_index"),
     path("llms.txt", views.models, name="docs_models"),
     path("docs.md", views.source, name="docs_home_source"),
+    re_path(r"^docs/pictures/(?P<name>[a-z0-9-]{1,80})\.png$", views.picture, name="docs_picture"),
     re_path(rf"^docs/{SLUG}\.md$", views.source, name="docs_source"),
     re_path(rf"^docs/{SLUG}$", views.show, name="docs_page"),
 ]

@@ -4,7 +4,7 @@ explorer."""
 from collections.abc import Mapping
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
@@ -50,6 +50,15 @@ def source(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
     return HttpResponse(
         _page(slug).markdown, content_type="text/markdown; charset=utf-8", headers=KEPT
     )
+
+
+@require_safe
+def picture(request: HttpRequest, name: str) -> FileResponse:
+    """A picture of the guide."""
+    path = settings.BASE_DIR / "docs" / "guide" / "pictures" / f"{name}.png"
+    if not path.is_file():
+        raise Http404
+    return FileResponse(path.open("rb"), content_type="image/png", headers=KEPT)
 
 
 @require_safe

@@ -21,6 +21,7 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.local_chain import LOCAL_CHAIN_IDS
 from apps.core.messages.fields import Invalid
+from apps.core.web import variables
 from apps.core.web.forms import sentences
 from apps.hosted import cards, languages, plumbing, signatures, stages
 from apps.hosted.answers import answer_shown
@@ -39,10 +40,11 @@ from apps.payments.documents.checkout import (
     CheckoutTransaction,
     checkout_facts,
 )
+from apps.payments.documents.news import beat_of
 from apps.payments.documents.order import order_of
 from apps.payments.documents.progress import progress_of
 from apps.payments.documents.receipt import coins_paid, refunded_of
-from apps.payments.documents.sightings import seen_for, shows_what_waits, sighting_counts
+from apps.payments.documents.sightings import seen_for
 from apps.payments.documents.ways import WayToPay, grouped, ways_of
 from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
@@ -84,9 +86,13 @@ def checkout(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout")
 def pulse(request: HttpRequest, reference: str) -> HttpResponse:
-    """A text that changes when coins are seen or the payment's status changes: the page asks every
-    second, and looks again when it does."""
-    return HttpResponse(_beat(plumbing.payment_of(reference)), content_type="text/plain")
+    """A text that changes when coins are seen or come, or the payment's status changes: the page
+    looks again when it does. Asked for what has changed `since`, the answer waits for that."""
+    payment = plumbing.payment_of(reference)
+    beat = beat_of(payment)
+    if request.GET.get("since") == beat:
+        request.META[variables.HOLD] = variables.Hold(str(payment.pk), beat)
+    return HttpResponse(beat, content_type="text/plain")
 
 
 @require_POST
@@ -360,20 +366,14 @@ def _seen(payment: Payment, document: CheckoutFacts, received: list[Received]) -
     has changed since `beat`, which is read first: what comes in between is news. What is sent after
     the time was up is shown as well."""
     is_open = not document.terminal or document.status == EXPIRED
-    is_shown = is_open and shows_what_waits(intake.address for intake in received)
-    beat = _beat(payment) if is_shown else ""
+    beat = beat_of(payment) if is_open else ""
     seen = seen_for(received)
     return {
         **seen,
         "is_seen_late": document.status == EXPIRED and seen["is_seen_waiting"],
-        "pulse_path": f"/pay/{payment.reference}/pulse" if is_shown else "",
+        "pulse_path": f"/pay/{payment.reference}/pulse" if is_open else "",
         "beat": beat,
     }
-
-
-def _beat(payment: Payment) -> str:
-    waiting, ended = sighting_counts(payment)
-    return f"{payment.status} {waiting} {ended}"
 
 
 def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:

@@ -67,7 +67,7 @@ class PurchaseForm(Form):
 def show(request: HttpRequest, reference: str) -> HttpResponse:
     """The page; a POST makes a payment. Anyone who sends the same form twice is led to the same
     payment."""
-    link = _link(reference)
+    link = link_of(reference)
     if request.method != "POST":
         return _page(request, link, PurchaseForm(_opened(request, link)))
     refused = refused_if_too_often(request, reference, _BUDGETS)
@@ -79,13 +79,13 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
     except (LinkClosed, SoldOut) as refusal:
         return _page(
             request,
-            _link(reference),
+            link_of(reference),
             form,
             closed=SOLD_OUT if isinstance(refusal, SoldOut) else "",
             status=status_of(refusal),
         )
     except PaymentsSuspended as refusal:
-        return _page(request, _link(reference), form, closed=SUSPENDED, status=status_of(refusal))
+        return _page(request, link_of(reference), form, closed=SUSPENDED, status=status_of(refusal))
     except _CANT_TAKE as refusal:
         return _page(request, link, form, closed=UNAVAILABLE, status=status_of(refusal))
     except (Failure, Invalid) as refusal:
@@ -98,10 +98,10 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout", find=by_token)
 def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
-    return sheet(_link(reference).store)
+    return sheet(link_of(reference).store)
 
 
-def _link(token: str) -> PaymentLink:
+def link_of(token: str) -> PaymentLink:
     link = by_token(token)
     if link is None:
         raise Http404

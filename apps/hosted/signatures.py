@@ -15,9 +15,13 @@ from msgspec import to_builtins
 
 from apps.agents.documents.x402 import requirements_document
 from apps.agents.models import SignedPayment
-from apps.agents.requests.x402 import SignedPaymentRequest
+from apps.agents.offers import Offer
+from apps.agents.requests.x402 import CheckoutPaymentRequest
 from apps.agents.services import checkout_signatures, x402_verify
 from apps.agents.services.x402_verify import X402Refused
+from apps.assets.models import Asset
+from apps.core.money import decimal_from_atomic
+from apps.core.templatetags.tillgate import decimal_mark
 from apps.hosted import plumbing
 from apps.hosted.plumbing import Context, public_page, refused_if_too_often
 from apps.payments.models import Payment
@@ -25,7 +29,7 @@ from apps.payments.selectors import Received, addresses_of
 
 BODY_MAX = 16_384
 # Of a page where nothing is signed.
-NOTHING: Context = {"signature": None, "signature_path": ""}
+NOTHING: Context = {"signature": None, "signature_path": "", "signature_promise": ""}
 # What the page says of a refusal, by the protocol's reason; everything else has one sentence.
 _WORDS = {
     x402_verify.INSUFFICIENT_FUNDS: "funds",
@@ -35,6 +39,7 @@ _WORDS = {
     x402_verify.INVALID_STATE: "ended",
     x402_verify.EXPIRED: "ended",
     x402_verify.DUPLICATE: "twice",
+    x402_verify.NOT_ALLOWED: "unsigned",  # the page's script sends a transaction instead
 }
 
 
@@ -42,13 +47,14 @@ _WORDS = {
 @require_http_methods(["GET", "POST"])
 @public_page("checkout")
 def sign(request: HttpRequest, reference: str) -> HttpResponse:
-    """GET with `asset` and `payer`: the typed data, or 409 when the payment can't be paid so now.
+    """GET with `asset` and `payer`: the typed data, with what it costs beside the price where the
+    customer bears that, or 409 when the payment can't be paid so now.
     POST of a signed x402 payment: its status, or 422 with the word for what was wrong."""
     payment = plumbing.payment_of(reference)
-    if request.method == "GET":
-        return _asked(request, payment)
     refused = refused_if_too_often(request, reference, [("x402_signatures", False)])
-    return refused or _sent(request, payment)
+    if refused is not None:
+        return refused
+    return _asked(request, payment) if request.method == "GET" else _sent(request, payment)
 
 
 def _asked(request: HttpRequest, payment: Payment) -> HttpResponse:
@@ -58,7 +64,23 @@ def _asked(request: HttpRequest, payment: Payment) -> HttpResponse:
     if asked is None:
         return JsonResponse({"error": "unavailable"}, status=409)
     requirements = to_builtins(requirements_document(asked.offer))
-    return JsonResponse({"typedData": asked.typed_data, "requirements": requirements})
+    answer = {"typedData": asked.typed_data, "requirements": requirements}
+    cost = {"cost": _cost(asked.offer)} if asked.offer.surcharge_atomic else {}
+    return JsonResponse(answer | cost)
+
+
+def _cost(offer: Offer) -> dict[str, str]:
+    """What is shown before somebody signs more than the price."""
+    amounts = {
+        "price": offer.amount_atomic,
+        "fee": offer.surcharge_atomic,
+        "total": offer.signed_atomic,
+    }
+    decimals, symbol = offer.asset.atomic_decimals, offer.asset.coin_symbol
+    return {
+        name: f"{decimal_mark(decimal_from_atomic(atomic, decimals))} {symbol}"
+        for name, atomic in amounts.items()
+    }
 
 
 def _sent(request: HttpRequest, payment: Payment) -> HttpResponse:
@@ -80,14 +102,14 @@ def _refused(word: str) -> HttpResponse:
     return JsonResponse({"error": word}, status=422)
 
 
-def _read(request: HttpRequest) -> SignedPaymentRequest | None:
+def _read(request: HttpRequest) -> CheckoutPaymentRequest | None:
     if len(request.body) > BODY_MAX:
         return None
     try:
         body = json.loads(request.body)
     except (ValueError, RecursionError):
         return None
-    return SignedPaymentRequest.read(body) if isinstance(body, dict) else None
+    return CheckoutPaymentRequest.read(body) if isinstance(body, dict) else None
 
 
 @dataclass(frozen=True)
@@ -128,4 +150,12 @@ def part_of(payment: Payment, received: list[Received], asset_id: str | None) ->
         "signature_path": f"/pay/{payment.reference}/signature?asset={asset_id}"
         if is_offered
         else "",
+        "signature_promise": _promise(payment, chosen.asset) if is_offered and chosen else "",
     }
+
+
+def _promise(payment: Payment, asset: Asset) -> str:
+    """What the page says before it knows the wallet."""
+    if checkout_signatures.is_by_permit(asset):
+        return ""
+    return "on_top" if checkout_signatures.pays_on_top(payment.store) else "free"

@@ -19,6 +19,7 @@ from apps.hosted import (
     sales,
     signatures,
     x402,
+    x402_links,
 )
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
@@ -64,6 +65,7 @@ CHECKOUT = [
     ),
     re_path(rf"^pay/{LINK}$", links.show, name="link"),
     re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
+    re_path(rf"^pay/{LINK}/x402$", x402_links.pay, name="link_x402"),
     re_path(rf"^pay/{LINK}/sale$", sales.show, name="sale"),
     re_path(rf"^pay/{LINK}/display$", sales.display, name="sale_display"),
     re_path(rf"^pay/{LINK}/sale/brand\.css$", sales.brand_style, name="sale_brand"),

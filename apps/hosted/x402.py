@@ -75,7 +75,7 @@ def _closed(token: str) -> HttpResponse:
     # Showing the payment has counted what it brought.
     invoice = by_token(token)
     if invoice is not None and invoice.status == PAID and payment is not None:
-        return _shown(documents.paid_document(payment))
+        return shown(documents.paid_document(payment))
     return JsonResponse({"error": "This invoice can’t be paid"}, status=410)
 
 
@@ -85,7 +85,7 @@ def _answer(request: HttpRequest, payment: Payment) -> HttpResponse:
         refused = refused_if_too_often(request, reference, [("x402_signatures", False)])
         return refused or _settled(payment, request.headers[SIGNATURE])
     if payment.status in (states.PROCESSING, states.COMPLETED):
-        return _shown(documents.paid_document(payment))
+        return shown(documents.paid_document(payment))
     return _required(payment, OLD_VERSION if OLD_SIGNATURE in request.headers else FIRST)
 
 
@@ -94,7 +94,7 @@ def _required(payment: Payment, error: str) -> HttpResponse:
     offers = payment_offers(payment)
     if offers:
         told = documents.payment_required_document(offers, error)
-        return _shown(told, {REQUIRED: _encoded(told)}, status=402)
+        return shown(told, {REQUIRED: encoded(told)}, status=402)
     if payment.status == states.PENDING:
         sentence = "This payment can’t be paid over x402. View its checkout, without /x402, instead"
         return JsonResponse({"error": sentence}, status=409)
@@ -102,7 +102,7 @@ def _required(payment: Payment, error: str) -> HttpResponse:
 
 
 def _settled(payment: Payment, header: str) -> HttpResponse:
-    signed = _read(header)
+    signed = read_signature(header)
     if signed is None:
         return _required(payment, "PAYMENT-SIGNATURE can’t be read: base64 of a JSON object")
     access = Access.for_public(payment.store, payment.mode)
@@ -115,14 +115,14 @@ def _settled(payment: Payment, header: str) -> HttpResponse:
     )
     payment.refresh_from_db()
     if not outcome.reason:
-        return _shown(documents.paid_document(payment), {RESPONSE: _encoded(told)})
+        return shown(documents.paid_document(payment), {RESPONSE: encoded(told)})
     response = _required(payment, f"{outcome.reason}: {outcome.text}")
     response.status_code = 402
-    response[RESPONSE] = _encoded(told)
+    response[RESPONSE] = encoded(told)
     return response
 
 
-def _read(header: str) -> SignedPaymentRequest | None:
+def read_signature(header: str) -> SignedPaymentRequest | None:
     """The header of the protocol: what the payer has chosen is what it was asked for."""
     try:
         payload = json.loads(base64.b64decode(header[:HEADER_MAX], validate=True))
@@ -138,11 +138,11 @@ def _read(header: str) -> SignedPaymentRequest | None:
     return SignedPaymentRequest.read(body)
 
 
-def _encoded(document: Document) -> str:
+def encoded(document: Document) -> str:
     return base64.b64encode(msgspec.json.encode(document)).decode()
 
 
-def _shown(
+def shown(
     document: Document, headers: dict[str, str] | None = None, *, status: int = 200
 ) -> HttpResponse:
     body: Any = msgspec.json.encode(document)

@@ -72,9 +72,9 @@ SWAP_APPROVAL = Key("swap-approval")
 
 def of_sweeper_sql(row: str) -> str:
     """Key under which a transaction of the sweeper (a row of chain_outgoingtransaction) is booked,
-    in SQL: one that spends coins has swept several addresses."""
+    in SQL: one that spends coins, or is a batch, has swept several addresses."""
     return (
-        f"CASE WHEN {row}.purpose = 'sweep' AND {row}.spend_id IS NULL"
+        f"CASE WHEN {row}.purpose = 'sweep' AND {row}.spend_id IS NULL AND {row}.batch_id IS NULL"
         f" THEN {SWEEP.sql(f'{row}.tx_hash')}"
         f" WHEN {row}.purpose = 'sweep' THEN {SWEEP.sql(f'{row}.tx_hash', f'{row}.id')}"
         f" ELSE {SWEEP_GAS.sql(f'{row}.tx_hash')} END"

@@ -28,6 +28,11 @@ def link_url(link: PaymentLink) -> str:
     return f"{pages_of(link.store)}/{link.token}"
 
 
+def x402_url(link: PaymentLink) -> str:
+    """Where an agent pays at it with a signature (x402)."""
+    return f"{link_url(link)}/x402"
+
+
 def pages_of(store: Store) -> str:
     """Where customers find a store's links and sales."""
     is_own = store.checkout_domain and store.checkout_domain_verified_at

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from apps.core.clock import iso
 from apps.core.messages.documents import Document, Id, Time
-from apps.links.documents import ARCHIVED, ENDED, OPEN, PAUSED, link_url, state_of
+from apps.links.documents import ARCHIVED, ENDED, OPEN, PAUSED, link_url, state_of, x402_url
 from apps.links.models import PaymentLink
 from apps.links.selectors import LinkTally, tallies
 
@@ -21,6 +21,7 @@ class PaymentLinkDocument(Document, frozen=True, kw_only=True):
 
     id: Id
     url: str
+    x402_url: str
     status: Status
     title: str
     description: str | None
@@ -66,6 +67,7 @@ def _document(link: PaymentLink, tally: LinkTally, now: datetime) -> PaymentLink
     return PaymentLinkDocument(
         id=str(link.pk),
         url=link_url(link),
+        x402_url=x402_url(link),
         status=state_of(link, now),
         title=link.title,
         description=link.description,

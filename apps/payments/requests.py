@@ -1,12 +1,14 @@
 """Requests about payment intents: the same class for every interface."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 from uuid import uuid4
 
 from msgspec import field
 
 from apps.core.messages.fields import (
+    CURRENCY,
     MAX_INTEGER,
+    NOT_EMPTY,
     AtomicAmount,
     FiatAmount,
     Field,
@@ -44,7 +46,7 @@ class PaymentRequest(Request, frozen=True, kw_only=True):
     nobody to plain http."""
 
     amount: Annotated[str, by(FiatAmount())]
-    currency: Annotated[str, by(Text(10))]
+    currency: Annotated[str, by(Text(10, described=CURRENCY))]
     success_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
     failed_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
     order_id: Annotated[str, by(Text(255))] | None = None
@@ -85,9 +87,11 @@ class RefundRequest(Request, frozen=True, kw_only=True):
     """Nothing named means everything, back to where it came from. `amount` is in the coin,
     `settlement_amount` in the payment's currency, at the rate that was locked for it."""
 
+    described: ClassVar[Schema] = {"not": {"required": ["amount", "settlement_amount"]}}
+
     amount: Coins | None = None
     settlement_amount: Annotated[str, by(FiatAmount())] | None = None
-    asset_id: Annotated[str, by(Text(20))] | None = None
+    asset_id: Annotated[str, by(Text(20, described=NOT_EMPTY))] | None = None
     destination_address: Annotated[str, by(Text(255))] | None = None
 
     @classmethod
@@ -120,6 +124,9 @@ class DepositReference(Text):
         check_storable(value, name)
         return value
 
+    def schema(self) -> Schema:
+        return {**super().schema(), "minLength": 1}
+
 
 class SimulationRequest(Request, frozen=True, kw_only=True):
     """A deposit without a chain: of what a scenario sends, or of one of the three amounts; under a
@@ -128,7 +135,7 @@ class SimulationRequest(Request, frozen=True, kw_only=True):
     scenario: Annotated[str, by(Scenario())] = SCENARIOS[0]
     confirmations: Annotated[int, by(Integer(-MAX_INTEGER))] = 0
     late: bool = False
-    asset_id: Annotated[str, by(Text(20))] | None = None
+    asset_id: Annotated[str, by(Text(20, described=NOT_EMPTY))] | None = None
     reference: Annotated[str, by(DepositReference(REFERENCE_MAX))] = field(
         default_factory=lambda: uuid4().hex
     )

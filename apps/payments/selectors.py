@@ -112,6 +112,12 @@ class Received:
     def received_atomic(self) -> int:
         return self.confirmed_atomic + self.unconfirmed_atomic
 
+    def of_price_atomic(self, received_atomic: int) -> int:
+        """So much of what was received pays the price: not what came on top for the network's
+        fee."""
+        more_atomic = max(0, received_atomic - self.address.required_atomic)
+        return received_atomic - min(more_atomic, self.address.surcharge_atomic)
+
     @property
     def display_step_atomic(self) -> int:
         """The smallest amount of its coin that a page shows."""

@@ -5,11 +5,21 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from apps.core.messages.fields import AtomicAmount, Field, Integer, Moment, Schema, Text
+from apps.core.messages.fields import (
+    NOT_EMPTY,
+    POSITIVE_DIGITS,
+    AtomicAmount,
+    Field,
+    Integer,
+    Moment,
+    Schema,
+    Text,
+    any_of,
+)
 from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Changes, Request, by
 from apps.payouts.models import Schedule
@@ -62,6 +72,8 @@ def target_of(
 class PositiveDigits(AtomicAmount):
     """Whatever is wrong about it is stated in one sentence."""
 
+    described = POSITIVE_DIGITS
+
     def read(self, source: Mapping[str, Any], name: str) -> str:
         return self.check(source.get(name), name)
 
@@ -80,12 +92,15 @@ class OneDestination(Text):
         return super().read(source, name)
 
 
-Name = Annotated[str, by(Text(255))]
+_DESTINATIONS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
+Name = Annotated[str, by(Text(255, described=NOT_EMPTY))]
 Amount = Annotated[str, by(PositiveDigits())]
 
 
 class PayoutBody(Request, frozen=True, kw_only=True):
     """POST /payouts."""
+
+    described: ClassVar[Schema] = any_of(*_DESTINATIONS)
 
     asset_id: Name
     amount_atomic: Amount
@@ -106,7 +121,7 @@ class QuoteBody(Request, frozen=True, kw_only=True):
 
     asset_id: Name
     amount_atomic: Amount
-    fiat_payout_detail_id: Annotated[str, by(OneDestination(255))]
+    fiat_payout_detail_id: Annotated[str, by(OneDestination(255, described=NOT_EMPTY))]
 
     def request(self) -> PayoutRequest:
         return PayoutRequest(
@@ -145,10 +160,7 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
 
     @property
     def names_destination(self) -> bool:
-        return bool(
-            {"fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address"}
-            & self.sent().keys()
-        )
+        return not self.sent().keys().isdisjoint(_DESTINATIONS)
 
     @property
     def target(self) -> WalletTarget | Bank | RawAddress:
@@ -159,3 +171,12 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
             fields.get("crypto_payout_detail_id"),
             fields.get("destination_address"),
         )
+
+
+class NewSchedule(ScheduleRequest, frozen=True, kw_only=True):
+    """A schedule that begins; its service says what is missing."""
+
+    described: ClassVar[Schema] = {
+        "required": ["asset_id", "frequency"],
+        **any_of(*_DESTINATIONS),
+    }

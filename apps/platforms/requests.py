@@ -7,7 +7,7 @@ from django.core.validators import validate_email
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from apps.core.messages.fields import Integer, Invalid, Pattern, Text, Url
+from apps.core.messages.fields import Integer, Invalid, Pattern, Schema, Text, Url
 from apps.core.messages.requests import Changes, Request, by
 from apps.core.models import Mode
 from apps.platforms.models import OnboardingLink
@@ -23,6 +23,9 @@ class AccountEmail(Text):
         except ValidationError:
             raise Invalid(name, "email") from None
         return text
+
+    def schema(self) -> Schema:
+        return {**super().schema(), "format": "email"}
 
 
 Country = Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))]

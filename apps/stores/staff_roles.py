@@ -60,7 +60,9 @@ READ = StaffOperation("read", "Read every page of the staff site", _READERS)
 PAYOUT_APPROVE = StaffOperation("payout.approve", "Approve a payout in review", _FINANCE, TWO_ABOVE)
 PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FINANCE)
 CORRECTION = StaffOperation("books.correct", "Correct the ledger", _FINANCE, TWO)
-ORDER_STOP = StaffOperation("worker_order.stop", "Stop what a worker has still to book", _FINANCE)
+ORDER_STOP = StaffOperation(
+    "worker_order.stop", "Stop what a worker has still to carry out", _FINANCE | _ADMIN
+)
 FUNDING = StaffOperation("hot_wallet.fund", "Book a deposit to a hot wallet", _FINANCE)
 WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
 BANK_VERIFY = StaffOperation(
@@ -128,6 +130,7 @@ PAYOUT_CAPS_RAISED = StaffOperation(
     "payout_cap.raise", "Raise or lift a store’s payout limits", _ADMIN, TWO
 )
 ASSETS = StaffOperation("asset.change", "Change assets, and how chains are shown", _ADMIN)
+ADDITION = StaffOperation("asset.add", "Add a network or an asset", _ADMIN, TWO)
 CONFIRMATIONS = StaffOperation(
     "chain.change_confirmations", "Change a network’s confirmations", _ADMIN, TWO
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from apps.core.messages.fields import AtomicAmount, Invalid, Text
+from apps.core.messages.fields import NOT_EMPTY, AtomicAmount, Invalid, Text
 from apps.core.messages.requests import Request, by
 
 _AMOUNT = re.compile(r"[0-9]{1,60}", re.ASCII)
@@ -32,7 +32,7 @@ class SellAmount(AtomicAmount):
         return value
 
 
-AssetId = Annotated[str, by(Text(20))]
+AssetId = Annotated[str, by(Text(20, described=NOT_EMPTY))]
 
 
 class SwapBody(Request, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ nothing is sent, but the merchant can see and redeliver it.
 """
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import json
@@ -45,6 +47,31 @@ RECORD_CTE = f"""webhook_event AS (
     ) p
     RETURNING id
 )"""  # noqa: S608  # no input in it
+_RECORD_ALL = sql.Statement(f"""
+WITH webhook_event AS (
+    INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object)
+    SELECT id, store_id, mode, created_at, type, object
+    FROM jsonb_to_recordset(%(events)s) AS one(
+        id uuid, store_id uuid, mode text, created_at timestamptz, type text, object jsonb
+    )
+    RETURNING id, store_id, mode, created_at, type
+), webhook_delivery AS (
+    INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status,
+        attempts, next_attempt_at, is_test)
+    SELECT {id_beside_sql("e.id")}, e.store_id, e.mode, e.created_at, e.id, p.id,
+           CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
+           CASE p.status WHEN 'active' THEN e.created_at END, false
+    FROM webhook_event e
+    CROSS JOIN LATERAL (
+        SELECT id, status FROM webhooks_endpoint
+        WHERE store_id = e.store_id AND mode = e.mode AND deleted_at IS NULL
+            AND e.type = ANY (subscribed_events)
+        OFFSET 0
+    ) p
+    RETURNING id
+)
+SELECT ARRAY(SELECT id FROM webhook_delivery)
+""")  # noqa: S608  # no input in it
 _RECORD = sql.Statement(
     # No input in it.
     f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608
@@ -90,5 +117,36 @@ def record(
         store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id
     )
     ((deliveries,),) = _RECORD.rows(**parameters)
+    if deliveries:
+        jobs.enqueue("webhooks.deliver", *deliveries)
+
+
+@dataclass(frozen=True)
+class NewEvent:
+    """An event of a store that no platform hears of; `at` is store time."""
+
+    store_id: uuid.UUID
+    mode: str
+    type: str
+    object: Document
+    at: datetime
+
+
+def record_all(events: Sequence[NewEvent]) -> None:
+    """Write several events and their deliveries in one statement, and wake the sender on commit."""
+    if not events:
+        return
+    rows = [
+        {
+            "id": str(new_id()),
+            "store_id": str(event.store_id),
+            "mode": event.mode,
+            "created_at": event.at.isoformat(),
+            "type": event.type,
+            "object": event.object,
+        }
+        for event in events
+    ]
+    ((deliveries,),) = _RECORD_ALL.rows(events=Jsonb(rows, dumps=json.encode))
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)

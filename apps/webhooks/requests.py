@@ -6,12 +6,13 @@ together with what couldn't be read.
 
 import json
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import (
+    NOT_EMPTY,
     Field,
     Invalid,
     Moment,
@@ -53,7 +54,7 @@ class HttpUrl(Field):
         return value
 
     def schema(self) -> Schema:
-        return {"type": "string", "maxLength": URL_MAX}
+        return {"type": "string", "format": "uri", "maxLength": URL_MAX, "pattern": "^https?://"}
 
 
 class EventNames(Field):
@@ -67,7 +68,8 @@ class EventNames(Field):
         return list(dict.fromkeys(value))
 
     def schema(self) -> Schema:
-        return {"type": "array", "maxItems": EVENTS_MAX, "items": EventName().schema()}
+        items = EventName().schema()
+        return {"type": "array", "minItems": 1, "maxItems": EVENTS_MAX, "items": items}
 
 
 class EventName(Field):
@@ -114,7 +116,7 @@ class RecordId(Field):
         return str(value)
 
     def schema(self) -> Schema:
-        return {"type": "string"}
+        return {"type": "string", **NOT_EMPTY}
 
 
 Url = Annotated[str, by(HttpUrl())]
@@ -164,5 +166,7 @@ class ResendMissedBody(Request, frozen=True, kw_only=True):
 
 class RedeliverBody(Request, frozen=True, kw_only=True):
     """POST redeliver. The id may also be in the address."""
+
+    described: ClassVar[Schema] = {"required": ["delivery_id"]}
 
     delivery_id: Annotated[Any, by(RecordId())] = None  # read as text by its rule

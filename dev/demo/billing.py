@@ -20,9 +20,11 @@ from apps.billing.requests import (
     PriceRequest,
     ProductRequest,
     SubscriptionRequest,
+    TaxRateRequest,
 )
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
+from apps.billing.services.tax_rates import create_rate
 from apps.billing.subscriptions.changes import create_subscription, pause_subscription
 from apps.payments.requests import SimulationRequest
 from apps.payments.services.simulate import simulate_deposit
@@ -56,6 +58,8 @@ BUSINESS = OwnVerificationRequest(
     city="Berlin",
     business_description="Coffee, beans and classes, in a shop and online.",
 )
+# Of coffee in Germany; so cycles are e-invoices as well.
+REDUCED = TaxRateRequest(name="VAT 7%", category="S", rate_bps=700)
 DUE_IN = timedelta(days=14)
 TRAINING = LineRequest(description="Barista training", unit_amount_cents=48000)
 
@@ -66,9 +70,14 @@ def seed_billing(store: Store, merchant: User) -> None:
     if Product.objects.visible_to(access).exists():
         return
     approve_verification(submit_own(store, BUSINESS))
-    product = create_product(
-        access, ProductRequest(name="Coffee club", description="Fresh beans to your door")
+    reduced = create_rate(access, REDUCED)
+    club = ProductRequest(
+        name="Coffee club",
+        description="Fresh beans to your door",
+        tax_rate_id=str(reduced.pk),
+        supply_type="goods",
     )
+    product = create_product(access, club)
     by_month = PriceRequest(unit_amount_cents=2400, currency="EUR", interval="monthly")
     by_year = PriceRequest(unit_amount_cents=26000, currency="EUR", interval="yearly")
     monthly = str(create_price(access, product, by_month).pk)

@@ -40,7 +40,8 @@ def fill(contracts: dict[str, str]) -> list[str]:
         transfers = [(native.pk, COINS_WEI, wallet.send(hot, COINS_WEI))]
         for asset_id, contract in contracts.items() if chain.mode == "live" else ():
             transfers.append((asset_id, TOKENS_ATOMIC, wallet.mint(contract, hot, TOKENS_ATOMIC)))
-        local_chain.call(url, "evm_mine")
+        # So many that the books and the chain agree at the newest block that counts for good.
+        local_chain.call(url, "anvil_mine", hex(chain.required_confirmations))
         for asset_id, amount_atomic, tx_hash in transfers:
             wallet.receipt(tx_hash)
             movements.correction(

@@ -8,13 +8,14 @@ import time
 from typing import Any
 
 from apps.assets.models import Asset, Chain, TokenStandard
+from apps.chain.selectors import heads
 from apps.core import clock, local_chain
 from apps.core.local_chain import LITECOIN
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.services.treasury import funding_key
 from apps.stores.models import User
-from dev import litecoind
+from dev import litecoind, waiting
 from dev.demo import people
 
 CHAIN = "litecoin"
@@ -56,6 +57,30 @@ def fill(chain: Chain, address: str) -> None:
         staff_id=User.objects.get(email=people.STAFF["email"]).pk,
         at=clock.real_now(),
     )
+
+
+def confirm_coins(url: str) -> None:
+    """Mine until the hot wallet's first coins count for good, and wait until they have been read:
+    the books have them already. Raises waiting.NothingMoves."""
+    if not litecoind.call(url, "getrawmempool"):
+        return
+    for _ in range(DEPTH):
+        litecoind.mine(url)
+    height = litecoind.call(url, "getblockcount")
+
+    def is_read() -> bool:
+        return _read_up_to() >= height
+
+    waiting.until(
+        is_read,
+        lambda: f"block {height} of Litecoin",
+        waiting.ChangingReading(_read_up_to, "no new block"),
+    )
+
+
+def _read_up_to() -> int:
+    head = heads().get(CHAIN)
+    return -1 if head is None else head.number
 
 
 def _is_waiting(url: str, address: str) -> bool:

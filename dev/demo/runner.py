@@ -199,6 +199,7 @@ def web(port: int) -> list[str]:
         "asginl",
         "--no-ws",
         "--respawn-failed-workers",
+        *("--backpressure", "5000"),
     ]
     yielding = ["nice", "-n", str(WEB_NICE)] if shutil.which("nice") else []
     where = ["--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning"]

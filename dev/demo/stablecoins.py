@@ -7,8 +7,9 @@ from dev.demo.chain import DemoWallet
 
 DECIMALS = 6
 TOKENS = {"ETH_USDC": ("USD Coin", "USDC"), "ETH_USDT": ("Tether USD", "USDT")}
-# What OpenZeppelin's EIP-712 domain says; the real USDC says 2.
-EIP712_VERSION = "1"
+# Of those whose transfers are signed, as OpenZeppelin's EIP-712 domain says it; the real USDC says
+# version 2. The real USDT has none, and is paid by way of Permit2.
+DOMAINS = {"ETH_USDC": ("USD Coin", "1")}
 FUNDS_ATOMIC = 10_000_000 * 10**DECIMALS
 
 
@@ -42,9 +43,6 @@ def place_tokens(wallet: DemoWallet, holders: list[str]) -> dict[str, str]:
 
 
 def _name(row: Asset, contract: str) -> None:
-    row.contract_address, row.eip712_name, row.eip712_version = (
-        contract,
-        TOKENS[row.pk][0],
-        EIP712_VERSION,
-    )
+    row.contract_address = contract
+    row.eip712_name, row.eip712_version = DOMAINS.get(row.pk, ("", ""))
     row.save(update_fields=["contract_address", "eip712_name", "eip712_version"])

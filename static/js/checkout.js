@@ -1,6 +1,8 @@
-// Keeps the checkout current while somebody looks at it. Without it the page reloads itself.
+// Keeps the checkout current; without it the page reloads itself.
 
-const PACE = [[20, 2500], [60, 5000], [Infinity, 15000]]; // up to so many looks, this many milliseconds apart
+const PACE = [[20, 2500], [60, 5000], [Infinity, 15000]]; // looks, and milliseconds between them
+const HEARD = 45_000;
+const QUIET = 60_000;
 const part = () => document.getElementById("checkout");
 
 let status = part()?.dataset.status;
@@ -10,38 +12,46 @@ let timer = 0;
 function schedule() {
   clearTimeout(timer);
   if (document.hidden || !part() || !("poll" in part().dataset)) return;
-  const [, wait] = PACE.find(([upTo]) => looks < upTo);
+  const [, usual] = PACE.find(([upTo]) => looks < upTo);
+  // While news is heard, a look is for what was missed.
+  const wait = status?.endsWith("pending") && Date.now() - heardAt < HEARD ? QUIET : usual;
   timer = setTimeout(() => {
     looks += 1;
     window.htmx.trigger(part(), "refresh");
-    schedule(); // also when this look fails: a lost connection comes back
+    schedule(); // also when a look fails
   }, wait);
 }
 
-// Coins that wait for a block are shown within two seconds: a question of a line each second says
-// whether to look again. Not for ever, and not while nobody looks.
-const PULSES = 900;
-let pulses = 0;
+// A question waits until there is news. Not for ever, and not while nobody looks.
+const LISTENS = 1_800_000;
+let until = Date.now() + LISTENS;
 let beat = "";
+let heardAt = 0;
 
 async function pulse() {
   const path = part()?.dataset.pulse;
-  if (document.hidden || !path || pulses >= PULSES) return;
-  pulses += 1;
-  const answer = await fetch(path, { cache: "no-store" });
+  if (document.hidden || !path || Date.now() > until) return;
+  const before = beat || part().dataset.beat;
+  const answer = await fetch(`${path}?${new URLSearchParams({ since: before })}`, { cache: "no-store" });
   if (!answer.ok) return;
   const now = await answer.text();
-  const before = beat || part()?.dataset.beat; // what was seen before the first question is news as well
+  heardAt = Date.now();
   if (before !== now) window.htmx.trigger(part(), "refresh");
   beat = now;
 }
 
-setInterval(() => pulse().catch(() => {}), 1000); // a lost connection comes back
+async function listen() {
+  const pause = new Promise((done) => setTimeout(done, 1000));
+  await Promise.all([pause, pulse().catch(() => {})]); // a lost connection comes back
+  listen();
+}
+
+listen();
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   looks = 0;
-  pulses = 0;
+  until = Date.now() + LISTENS;
   if (part() && "poll" in part().dataset) window.htmx.trigger(part(), "refresh");
   schedule();
 });

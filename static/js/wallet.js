@@ -157,13 +157,16 @@ async function pay(provider) {
 const UNSUPPORTED = [4200, -32601, -32004]; // methods that a wallet doesn't have
 const isUnsupported = (error) => UNSUPPORTED.includes(error?.data?.originalError?.code ?? error?.code);
 
+const UNDEPLOYED = "6492".repeat(16); // how signatures of wallets end that no block has yet (ERC-6492)
+
 async function signed(provider, from, chainId, asked) {
   const path = button().dataset.signature;
   if (!path) return false;
   const offer = await fetch(`${path}&payer=${from}`, { cache: "no-store" });
   if (!offer.ok) return false; // what can't be paid so now is paid by a transaction
-  const { typedData, requirements } = await offer.json();
-  tell("sign");
+  const { typedData, requirements, cost } = await offer.json();
+  if (cost) await agreed(cost);
+  tell(cost ? "sign-total" : "sign");
   let signature;
   try {
     signature = await provider.request({ method: "eth_signTypedData_v4", params: [from, JSON.stringify(typedData)] });
@@ -171,17 +174,35 @@ async function signed(provider, from, chainId, asked) {
     if (isUnsupported(error)) return false;
     throw error;
   }
+  if (signature.endsWith(UNDEPLOYED)) return false; // its first transaction deploys it
   const [account] = await provider.request({ method: "eth_accounts" });
   const chain = await provider.request({ method: "eth_chainId" });
   if (account?.toLowerCase() !== from.toLowerCase() || Number(chain) !== Number(chainId)) throw new Refused("switched");
   still(asked);
-  const payload = { x402Version: 2, accepted: requirements, payload: { signature, authorization: typedData.message } };
-  await hand(path, { x402Version: 2, paymentPayload: payload, paymentRequirements: requirements });
+  const signedAs = typedData.message.from ? { authorization: typedData.message } : { permit2Authorization: { from, ...typedData.message } };
+  const payload = { x402Version: 2, accepted: requirements, payload: { signature, ...signedAs } };
+  if (!(await hand(path, { x402Version: 2, paymentPayload: payload, paymentRequirements: requirements }))) return false;
   remember(asked, "");
   return true;
 }
 
-// The same signature pays once, however often it is handed in: a lost answer is asked for again.
+// What is signed beside the price is read before the wallet asks.
+async function agreed(cost) {
+  for (const name of ["price", "fee", "total"]) find(name).textContent = cost[name];
+  tell("");
+  find("cost").hidden = false;
+  find("list").hidden = true;
+  const agrees = await new Promise((done) => {
+    find("agree").onclick = () => done(true);
+    dialog.addEventListener("close", () => done(false), { once: true });
+  });
+  find("cost").hidden = true;
+  find("list").hidden = false;
+  if (!agrees) throw new Refused("rejected");
+}
+
+// The same signature pays once, however often it is handed in: a lost answer is asked for again. False when it can't
+// be carried out any more, nothing was recorded, and a transaction pays.
 async function hand(path, body) {
   for (let attempt = 1; ; attempt += 1) {
     let answer;
@@ -192,8 +213,9 @@ async function hand(path, body) {
       await new Promise((done) => setTimeout(done, attempt * 1000));
       continue;
     }
-    if (answer.ok) return;
+    if (answer.ok) return true;
     const told = await answer.json().catch(() => ({}));
+    if (told.error === "unsigned") return false;
     throw new Refused(told.error ?? "unsent");
   }
 }

@@ -117,7 +117,7 @@ def has_sql_that_writes(node: ast.AST) -> bool:
 
 
 def calls_of(function: ast.FunctionDef) -> set[str]:
-    """What a function calls, and the names of what it may hand on to be called. A statement of its
+    """Calls of a function, and the names of what it may hand on to be called. A statement of its
     own that writes is an update."""
     handed = {
         arg.id
@@ -132,7 +132,7 @@ def calls_of(function: ast.FunctionDef) -> set[str]:
 
 
 def reach(module: str, name: str) -> set[str]:
-    """What a function calls, itself or through others of its module."""
+    """Calls of a function and of those of its module that it calls."""
     seen: set[str] = set()
     due = [name]
     while due:

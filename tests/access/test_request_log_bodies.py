@@ -9,7 +9,16 @@ import pytest
 
 from apps.access import request_log
 from apps.access.models import RequestEntry
-from apps.api.plumbing.kept_bodies import KEPT_MAX, MASK, kept_request, kept_response, masked
+from apps.api.plumbing.kept_bodies import (
+    KEPT_MAX,
+    MASK,
+    Kept,
+    kept_request,
+    kept_response,
+    masked,
+)
+from apps.core import clock
+from apps.core.process.logs import REDACTED
 from tests.billing import records as billing
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser, text
@@ -20,6 +29,10 @@ def last(shop: Shop, **columns: Any) -> RequestEntry:
     request_log.flush()
     rows = RequestEntry.objects.filter(store=shop.store, **columns)
     return rows.latest("created_at")
+
+
+def told(kept: Kept | None) -> str | None:
+    return kept and kept()
 
 
 def test_a_call_is_shown_with_what_was_sent_and_answered(cast: Cast) -> None:
@@ -89,6 +102,7 @@ def test_nothing_is_kept_of_calls_that_hand_out_credentials(route: str) -> None:
         ({"success_url": "http://[1/key"}, {"success_url": MASK}),
         ({"metadata": {"customerName": "Chloe"}}, {"metadata": {"customerName": MASK}}),
         ({"metadata": {"Full Name": "Chloe"}}, {"metadata": {"Full Name": MASK}}),
+        ({"client_secret": None, "to": "whsec_00"}, {"client_secret": REDACTED, "to": REDACTED}),
     ],
 )
 def test_what_tells_of_a_person_is_masked(sent: dict[str, Any], kept: dict[str, Any]) -> None:
@@ -96,16 +110,17 @@ def test_what_tells_of_a_person_is_masked(sent: dict[str, Any], kept: dict[str, 
 
 
 def test_a_long_body_is_cut_and_a_huge_one_is_not_read() -> None:
-    long = kept_request("POST", "payments", {"metadata": {"a": "x" * 10_000}})
+    long = told(kept_request("POST", "payments", {"metadata": {"a": "x" * 10_000}}))
     assert long is not None and KEPT_MAX < len(long) <= KEPT_MAX + 2
-    huge = kept_request("POST", "payments", {"metadata": {"a": "x" * 100_000}})
+    huge = told(kept_request("POST", "payments", {"metadata": {"a": "x" * 100_000}}))
     assert huge is not None and huge.endswith("bytes, not kept")
 
 
 def test_of_a_long_list_the_beginning_is_kept_as_it_would_be_of_a_short_one() -> None:
     entries = [{"id": str(n), "email": f"a{n}@example.com"} for n in range(500)]
-    long = kept_response("POST", "payments", 201, {"id": "7", "entries": entries, "last": "x"})
-    short = kept_response("POST", "payments", 201, {"id": "7", "entries": entries[:80]})
+    document = {"id": "7", "entries": entries, "last": "x"}
+    long = told(kept_response("POST", "payments", 201, document))
+    short = told(kept_response("POST", "payments", 201, {"id": "7", "entries": entries[:80]}))
     assert long is not None and short is not None
     assert len(short) < KEPT_MAX < len(long) and "@" not in long
     assert long.startswith(short[:-2])
@@ -122,7 +137,7 @@ def test_a_broken_address_costs_no_answer(cast: Cast, url: str) -> None:
 @pytest.mark.parametrize("text", ["a" * 60_000, "a." * 30_000, "a@" * 30_000, "a@" + "a." * 29_000])
 def test_a_long_word_is_masked_at_once(text: str) -> None:
     began = time.process_time()
-    assert kept_request("POST", "payments", {"metadata": {"a": text}}) is not None
+    assert told(kept_request("POST", "payments", {"metadata": {"a": text}})) is not None
     assert time.process_time() - began < 0.5
 
 
@@ -140,3 +155,22 @@ def test_the_api_and_the_file_have_no_bodies(cast: Cast) -> None:
     assert told and not any({"request_body", "response_body"} & row.keys() for row in told)
     answer = Browser(cast.bob).get("requests.csv")
     assert b"A-77" not in b"".join(answer.streaming_content)
+
+
+def test_a_body_that_cant_be_masked_costs_no_other_row_its_place(cast: Cast) -> None:
+    def fail() -> str:
+        raise RecursionError
+
+    access = cast.bakery.access("test")
+    call = {
+        "method": "POST", "route": "payments", "path": "/payments", "status": 201,
+        "request_id": "", "duration_ms": 1, "idempotency_key": "", "is_replay": False,
+        "body_digest": None, "error_code": "", "error_message": "", "record_id": None,
+    }  # fmt: skip
+    request_log.note(
+        access, clock.real_now(), **call, request_body=fail, response_body=lambda: "{}"
+    )
+    payment(cast.bakery.test)
+    request_log.flush()
+    rows = RequestEntry.objects.filter(store=cast.bakery.store, route="payments")
+    assert sorted(row.request_body is None for row in rows) == [False, True]

@@ -82,7 +82,7 @@ def opened_by(kind: str) -> set[Operation]:
 
 
 def ways_of(table: tuple[Operation, ...], kinds: Mapping[Operation, str]) -> list[str]:
-    """What is wrong: a row that people do without a code of its own, and where it leads."""
+    """Complaints, each about a row that people do without a code of its own, and where it leads."""
     wrong = []
     for row in table:
         if row.code not in (NO_CODE, RECENT) or not row.permission:

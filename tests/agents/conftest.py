@@ -63,7 +63,7 @@ class Market(Till):
     payer: Payer = field(default_factory=Payer)
 
     def send(self) -> None:
-        """What the worker does until a block has it."""
+        """The rounds of the worker until a block has it."""
         signing_rounds.sign_due()
         sender.run_due()
 

@@ -183,7 +183,7 @@ def test_a_draw_of_nothing_changes_nothing(bakery: Shop) -> None:
     assert agent(bakery).get(f"/agentic/mandates/{made['id']}").json() == made
 
 
-def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
+def test_a_draw_asks_the_database_four_times(bakery: Shop) -> None:
     mandate(agent(bakery))
     access = authenticate(bakery.secrets["test_agent"], for_agents=True)
     with CaptureQueriesContext(connection) as asked:
@@ -194,7 +194,7 @@ def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
     # Accounts are remembered once their transaction is over, which a test's never is.
     assert (
         len([item for item in told if "SAVEPOINT" not in item and "ledger_account_id" not in item])
-        == 6
+        == 4
     ), told
 
 

@@ -56,6 +56,31 @@ def refused(
     return capsys.readouterr().err.strip()
 
 
+def test_a_network_without_a_coin_of_its_own_names_the_token_that_pays_fees(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said("add_network", "gnosis", {**GNOSIS, "--fees": "stablecoin", "--fee-coin": "USD"})
+
+    def adds(name: str, *flags: str, **options: str) -> str:
+        words = [f"{key}={value}" for key, value in {**DOLLAR, **options}.items()]
+        with pytest.raises(SystemExit):
+            call_command("add_asset", name, *words, *flags)
+        return capsys.readouterr().err.strip()
+
+    long = adds("GNO_LONG", "--pays-fees", **{"--decimals": "19"})
+    assert long == "A coin that pays fees has at most 18 decimals"
+    said("add_asset", "GNO_EUR", {**DOLLAR, "--contract": "0x" + "11" * 20})
+    with pytest.raises(NotReady, match="no coin of Gnosis in which fees are paid"):
+        change_asset("GNO_EUR", is_active=True)
+    words = [f"{key}={value}" for key, value in DOLLAR.items()]
+    call_command("add_asset", "GNO_USDC", *words, "--pays-fees")
+    assert Asset.objects.get(chain="gnosis", pays_fees=True).pk == "GNO_USDC"
+    again = {"--contract": "0x" + "22" * 20}
+    assert adds("GNO_MORE", "--pays-fees", **again) == ("Gnosis takes its fees in GNO_USDC already")
+    base = {**again, "--network": "base"}
+    assert adds("BASE_MORE", "--pays-fees", **base) == "Base takes its fees in its own coin"
+
+
 def test_a_network_and_its_coins_are_added_and_wait_for_their_activation() -> None:
     assert said("add_network", "gnosis", GNOSIS) == {
         "network": "gnosis",
@@ -134,7 +159,7 @@ def test_a_network_that_cant_be_right_is_refused_by_a_sentence(
         ),
         ({"--contract": "0x" + "0" * 40}, "0x0000000000000000000000000000000000000000 isn't the"),
         ({"--eip712-name": "USD Coin"}, "An EIP-712 domain has both a name and a version"),
-        ({"--contract": ""}, "Gnosis has its own coin already: a token needs --contract"),
+        ({"--contract": ""}, "Gnosis has its own coin already: a token needs a contract"),
         (
             {"--contract": "", "--eip712-name": "x", "--eip712-version": "1"},
             "Only a token has an EIP-712 domain",
@@ -159,7 +184,7 @@ def test_two_assets_never_share_a_contract_and_tempo_gets_no_coin_of_its_own(
     said("add_asset", "GNO_USDC", DOLLAR)
     assert refused(capsys, "add_asset", "GNO_USDC2", DOLLAR) == "Another asset has this contract"
     told = refused(capsys, "add_asset", "TEMPO", COIN | {"--network": "tempo"})
-    assert told == "Tempo has no coin of its own: a token needs --contract"
+    assert told == "Tempo has no coin of its own: a token needs a contract"
 
 
 @pytest.fixture

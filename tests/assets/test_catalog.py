@@ -63,11 +63,13 @@ def test_the_database_has_each_coin_as_the_table_says(
             *(row.coin_symbol, row.atomic_decimals, row.display_decimals),
             *(row.contract_address or "", row.eip712_name, row.eip712_version),
             *(int(row.min_withdrawal_atomic), row.is_fiat_eligible, row.is_listed),
+            row.pays_fees,
         )
         assert told == (
             *(coin.symbol, coin.decimals, coin.display_decimals),
             *(coin.contract, coin.eip712_name, coin.eip712_version),
             *(coin.minimum_atomic, coin.pays_banks, coin.is_listed),
+            coin.pays_fees or row.is_native,
         )
 
 

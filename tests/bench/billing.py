@@ -96,27 +96,28 @@ def bare(count: int) -> None:
                 cursor.execute("INSERT INTO bare_line VALUES (%s, %s, 1000)", [uuid.uuid4(), id])
 
 
-def queries_of_one() -> int:
+def statements_of(work: Callable[[], object]) -> int:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from apps.billing.models import Subscription
-    from apps.billing.subscriptions.cycle import advance_subscription
-
-    ids = list(Subscription.objects.values_list("pk", flat=True)[:20])
-    for id in ids[1:]:  # warm
-        advance_subscription(id)
     with CaptureQueriesContext(connection) as captured:
-        advance_subscription(ids[0])
+        work()
     return len(captured)
 
 
 def main(count: int) -> None:
-    from apps.billing.models import Invoice
-    from apps.billing.subscriptions.cycle import run_cycles
+    from django.db.models import F
 
-    seed(count + 20)
-    queries = queries_of_one()
+    from apps.billing.models import Invoice, Subscription
+    from apps.billing.subscriptions.cycle import READ_AT_ONCE, advance_subscription, run_cycles
+
+    seed(count + 2 * READ_AT_ONCE + 2)
+    run_cycles(limit=1)  # warm
+    of_set = statements_of(lambda: run_cycles(limit=1))
+    due = Subscription.objects.filter(next_step_at=F("next_billing_at"))
+    first, second = due.values_list("pk", flat=True)[:2]
+    advance_subscription(first)  # warm
+    of_one = statements_of(lambda: advance_subscription(second))
     rows = []
     ratios = []
     per_round = count // ROUNDS
@@ -136,8 +137,8 @@ def main(count: int) -> None:
         )
     print_table(["round", "subscriptions", "ms each", "bare ms each", "ratio", "resident MB"], rows)
     print(
-        f"invoices {Invoice.objects.count()}, queries of one subscription: {queries}, savepoints"
-        " included"
+        f"invoices {Invoice.objects.count()}, statements of {READ_AT_ONCE} subscriptions: {of_set},"
+        f" of one alone: {of_one}, savepoints included"
     )
     print(f"median ratio {statistics.median(ratios):.1f}")
     figure("billing a due subscription", statistics.median(ratios))

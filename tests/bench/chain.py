@@ -18,11 +18,13 @@ SIZES = (1_000, 100_000)
 ROUNDS = 3
 EACH = 100
 FIRST_INDEX = 2**32
+OURS = 100
 USDC = "0x1c7d4b196cb0c7b01d743fbc6116a902379c7238"
 
 
 def have_addresses(count: int) -> None:
-    """The table with so many addresses; made-up ones, since a row is a row."""
+    """The table with so many addresses; those of the blocks are derived, since one that isn't takes
+    no deposit, the others are made up."""
     from django.db import connection
 
     from apps.core import clock
@@ -35,7 +37,19 @@ def have_addresses(count: int) -> None:
             " CONFLICT DO NOTHING",
             [clock.real_now(), FIRST_INDEX, FIRST_INDEX + count - 1],
         )
+        ours = [(address, index) for index, address in enumerate(our_addresses())]
+        cursor.executemany(
+            "INSERT INTO chain_address (address, mode, index, purpose, created_at)"
+            " VALUES (%s, 'test', %s, 'deposit', now()) ON CONFLICT DO NOTHING",
+            ours,
+        )
         cursor.execute("ANALYZE chain_address")
+
+
+def our_addresses() -> list[str]:
+    from apps.chain.addresses import derive
+
+    return [derive("test", index) for index in range(OURS)]
 
 
 def make_blocks(chain: Any, count: int) -> None:
@@ -45,10 +59,12 @@ def make_blocks(chain: Any, count: int) -> None:
 
     chain.put(LOGGER, USDC)
     chain.call("evm_setAutomine", False)
+    ours = our_addresses()
     for block in range(count):
         for place in range(EACH):
-            number = (FIRST_INDEX if place % 10 == 0 else 2**80) + (block * EACH + place) % SIZES[0]
-            to = f"0x{number:040x}"
+            number = block * EACH + place
+            is_ours = place % 10 == 0
+            to = ours[number // 10 % OURS] if is_ours else f"0x{2**80 + number % SIZES[0]:040x}"
             chain.send(to, 1 + place, sender=place % ACCOUNTS, gas=hex(60_000))
             data = "0x" + encode(["address", "uint256"], [to, 5 + place]).hex()
             chain.send(USDC, data=data, sender=place % ACCOUNTS, gas=hex(60_000))
@@ -73,6 +89,28 @@ def read_all(blocks: int) -> tuple[list[float], int, int]:
     calls = watcher.nodes.calls_made
     watcher.close()
     return times[-blocks:], calls, Deposit.objects.count()
+
+
+def node_alone(chain: Any, blocks: int) -> float:
+    """Milliseconds in which the node answers what is asked of a block, and nobody reads it."""
+    import requests
+
+    times = []
+    with requests.Session() as session:
+        for number in range(chain.height + 1 - blocks, chain.height + 1):
+            block: dict[str, Any] = {
+                "method": "eth_getBlockByNumber",
+                "params": [hex(number), True],
+            }
+            place = {"fromBlock": hex(number), "toBlock": hex(number), "address": [USDC]}
+            logs = {"method": "eth_getLogs", "params": [place]}
+            receipts = {"method": "eth_getBlockReceipts", "params": [hex(number)]}
+            began = time.perf_counter()
+            for batch in ([block, logs], [receipts]):
+                calls = [{"jsonrpc": "2.0", "id": n, **call} for n, call in enumerate(batch)]
+                session.post(chain.url, json=calls, timeout=10).raise_for_status()
+            times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
 
 
 def bench_blocks(count: int) -> None:
@@ -110,6 +148,7 @@ def bench_blocks(count: int) -> None:
             ("addresses", "ms per block", "min..max", "calls per block", "deposits found"), rows
         )
         figure("a block with 200 deposits, ms", max(medians))
+        print(f"\nthe node alone answers within {node_alone(chain, count):.1f} ms a block")
         print(
             f"\n{SIZES[1]:,} addresses cost {medians[1] / medians[0]:.2f} times what {SIZES[0]:,}"
             " cost\n"

@@ -1,4 +1,4 @@
-"""What a row of a town costs, kept in a file by size, and the table of several sizes."""
+"""Costs of a row of a town, kept in a file by size, and the table of several sizes."""
 
 import json
 import time

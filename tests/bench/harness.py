@@ -1,4 +1,4 @@
-"""What the benchmarks share: a database of their own beside the tests', and a table on the
+"""Parts that the benchmarks share: a database of their own beside the tests', and a table on the
 terminal."""
 
 import os

@@ -40,7 +40,7 @@ NEW = {"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "Rye"}}
 
 @dataclass(frozen=True)
 class Held:
-    """What a process holds, in MB."""
+    """Memory of a process, in MB."""
 
     name: str
     rss: float
@@ -77,7 +77,7 @@ class Load:
         return self.browser.post(url, data=sent, headers={"Referer": url})
 
     def pages(self) -> list[str]:
-        """What is linked to, three of each kind of page."""
+        """Pages that are linked to, three of each kind."""
         found = ["/dashboard/", "/docs"]
         kinds = Counter[str]()
         for path in found:
@@ -96,7 +96,7 @@ class Load:
         return found
 
     def lists(self) -> list[str]:
-        """What the API answers without being told of which record."""
+        """Paths of the API that name no record."""
         told = self.api.get(f"{self.base}/api/v2/openapi.json").json()
         return [
             path for path, methods in told["paths"].items() if "get" in methods and "{" not in path

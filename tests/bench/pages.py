@@ -1,5 +1,5 @@
 """Processor time of the dashboard's ten most used pages, in this build and in the one of
-November 28, 2026, beside each other.
+November 30, 2026, beside each other.
 
     .venv/bin/python -m tests.bench.pages
 
@@ -20,7 +20,7 @@ from typing import IO
 from tests.bench.harness import bench_database
 from tests.stack import ROOT
 
-BASE = "be70e7df"
+BASE = "29102e9c"
 ROUNDS = 12
 WARM = 4
 PAYMENTS = 25
@@ -123,7 +123,7 @@ def main() -> None:
         for page, n, b in zip(PAGES, now, before, strict=True)
     ]
     print_table(["page", f"ms of {BASE}", "ms now", "ratio"], rows)
-    figure("ten dashboard pages, of the build of November 28", sum(now) / sum(before))
+    figure("ten dashboard pages, of the build of November 30", sum(now) / sum(before))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def payment_of(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def way_by_hand(payment: dict[str, Any]) -> tuple[str, str]:
-    """What a person copies: the address and the amount."""
+    """The address and the amount that a person copies."""
     [way] = [
         each
         for each in payment["payment_addresses"]
@@ -58,7 +58,7 @@ def seconds_until_seen(page: Page, told: dict[str, Any], node: str, *, by_code: 
         link = page.locator("a[href^='litecoin:']").first.get_attribute("href")
         assert link is not None
         assert read_link(link, None) == (address, coins)
-    with page.expect_response("**/pulse"):
+    with page.expect_response("**/pulse*"):
         pass  # a customer has looked at it before paying
     litecoind.pay(node, address, coins)
     sent_at = time.perf_counter()

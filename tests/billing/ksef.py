@@ -80,7 +80,8 @@ class Session:
 class KsefSystem:
     """`rights`: the seller of each token that may issue invoices; `accepted`: documents by their
     number; `is_away` answers nobody; `is_cut` takes a document, and its answer is lost; `is_slow`
-    is still checking it; `failures`: how many documents it then drops by a fault of its own."""
+    is still checking it; `failures`: how many documents it then drops by a fault of its own;
+    `receipts_of`: the number that its receipts name, where that isn't the document's."""
 
     server: HTTPServer
     rights: dict[str, str] = field(default_factory=lambda: {TOKEN: NIP})
@@ -90,6 +91,7 @@ class KsefSystem:
     is_cut: bool = False
     is_slow: bool = False
     failures: int = 0
+    receipts_of: str = ""
 
     def __post_init__(self) -> None:
         self.of_tokens = PublishedKey("KsefTokenEncryption")
@@ -297,10 +299,29 @@ class KsefSystem:
         (row,) = (
             one for one in rows if parts[-2] in (one["referenceNumber"], one.get("ksefNumber"))
         )
+        number = self.receipts_of or row["ksefNumber"]
+        fa = etree.fromstring(self.accepted[row["ksefNumber"]]).find("f:Fa", namespaces=_NS)
+        assert fa is not None
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        seller = number[:10]
         text = (
-            '<Potwierdzenie xmlns="http://upo.schematy.mf.gov.pl/KSeF/v4-3"><Dokument>'
-            f"<NumerKSeFDokumentu>{row['ksefNumber']}</NumerKSeFDokumentu>"
-            f"<SkrotDokumentu>{row['invoiceHash']}</SkrotDokumentu></Dokument></Potwierdzenie>"
+            '<Potwierdzenie xmlns="http://upo.schematy.mf.gov.pl/KSeF/v4-3">'
+            "<NazwaPodmiotuPrzyjmujacego>Ministerstwo Finansów</NazwaPodmiotuPrzyjmujacego>"
+            f"<NumerReferencyjnySesji>{parts[2]}</NumerReferencyjnySesji>"
+            f"<Uwierzytelnienie><IdKontekstu><Nip>{seller}</Nip></IdKontekstu>"
+            f"<NumerReferencyjnyTokenaKSeF>{TOKEN.partition('|')[0]}</NumerReferencyjnyTokenaKSeF>"
+            "</Uwierzytelnienie>"
+            "<NazwaStrukturyLogicznej>Schemat_FA(3)_v1-0E.xsd</NazwaStrukturyLogicznej>"
+            "<KodFormularza>FA (3)</KodFormularza>"
+            f"<Dokument><NipSprzedawcy>{seller}</NipSprzedawcy>"
+            f"<NumerKSeFDokumentu>{number}</NumerKSeFDokumentu>"
+            f"<NumerFaktury>{fa.findtext('f:P_2', namespaces=_NS)}</NumerFaktury>"
+            f"<DataWystawieniaFaktury>{fa.findtext('f:P_1', namespaces=_NS)}"
+            "</DataWystawieniaFaktury>"
+            f"<DataPrzeslaniaDokumentu>{at}</DataPrzeslaniaDokumentu>"
+            f"<DataNadaniaNumeruKSeF>{at}</DataNadaniaNumeruKSeF>"
+            f"<SkrotDokumentu>{row['invoiceHash']}</SkrotDokumentu>"
+            "<TrybWysylki>Online</TrybWysylki></Dokument></Potwierdzenie>"
         )
         return Response(text, content_type="application/xml")
 

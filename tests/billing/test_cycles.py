@@ -1,4 +1,4 @@
-"""What time does to a subscription, on the test clock."""
+"""Cycles of a subscription as time passes on the test clock."""
 
 from datetime import datetime, timedelta
 

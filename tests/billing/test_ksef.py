@@ -1,11 +1,15 @@
 """Invoices of Polish sellers that go through KSeF: once each, whatever happens on the way, with the
 number and the receipt that it gives; refusals and outages are kept and shown."""
 
+import base64
+import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +110,58 @@ def test_an_invoice_gets_its_number_and_receipt_once(bakery: Shop, ksef: KsefSys
     assert again["network_number"] in shown and "Send through KSeF" not in shown
     path = f"invoices/{made['id']}/file?of=network_receipt&delivery={first['id']}"
     assert Browser(bakery.owner).get(path).content.decode() == again["receipt"]
+
+
+def test_a_receipt_of_another_document_proves_nothing(bakery: Shop, ksef: KsefSystem) -> None:
+    in_poland(bakery)
+    made = billed(bakery)
+    r.ok(send(bakery, made), 201)
+    ksef.receipts_of = "5260250274-20260101-0123456789AB-CD"
+    due_now()
+    row = told(bakery, made)
+    assert (row["status"], row["network_number"]) == ("sending", None)
+    assert row["error"] == "KSeF’s receipt is of another document"
+    ksef.receipts_of = ""
+    due_now()
+    assert told(bakery, made)["status"] == "delivered" and len(ksef.accepted) == 1
+
+
+RECEIPT = (
+    "Potwierdzenie, NazwaPodmiotuPrzyjmujacego, NumerReferencyjnySesji, Uwierzytelnienie,"
+    " IdKontekstu, Nip, {proof}, NazwaStrukturyLogicznej, KodFormularza, Dokument, NipSprzedawcy,"
+    " NumerKSeFDokumentu, NumerFaktury, DataWystawieniaFaktury, DataPrzeslaniaDokumentu,"
+    " DataNadaniaNumeruKSeF, SkrotDokumentu, TrybWysylki"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "proof"),
+    [
+        ("system", "NumerReferencyjnyTokenaKSeF"),
+        ("local", "SkrotDokumentuUwierzytelniajacego"),
+    ],
+)
+def test_receipts_have_the_shape_of_ksefs_own(
+    bakery: Shop, httpserver: HTTPServer, kind: str, proof: str
+) -> None:
+    """UPO 4.3, whose schema is in no package: its elements in their order, and the schema where the
+    folder of official rules has it."""
+    KsefSystem(httpserver)
+    network: EInvoiceNetwork = LocalKsef()
+    if kind == "system":
+        network = Ksef(httpserver.url_for(""))
+    in_poland(bakery)
+    xml = written(billed(bakery))
+    answer = network.send(_parcel(xml))
+    root = etree.fromstring(answer.receipt.encode())
+    names = [etree.QName(item).localname for item in root.iter()]
+    assert names == RECEIPT.format(proof=proof).split(", ")
+    found = {etree.QName(item).localname: item.text for item in root.iter()}
+    assert (found["NumerKSeFDokumentu"], found["Nip"]) == (answer.number, NIP)
+    assert found["SkrotDokumentu"] == base64.b64encode(hashlib.sha256(xml).digest()).decode()
+    rules = os.environ.get("TILLGATE_E_INVOICE_RULES")
+    for path in Path(rules).rglob("upo-v4-3.xsd") if rules else ():
+        etree.XMLSchema(etree.parse(path)).assertValid(root)
 
 
 def test_a_credit_note_names_the_number_of_its_invoice(bakery: Shop, ksef: KsefSystem) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import strip_tags
 from pypdf import PdfReader
 
 from apps.billing.e_invoices.formats import COMMON_FORMATS
@@ -111,6 +112,20 @@ def test_each_place_says_the_same_tax(bakery: Shop) -> None:
         for row in report
         if row["category"]
     } == EXPECTED
+
+    statement = every_row_of(made(access, *days, Report.Type.MERCHANT_STATEMENT))
+    assert {
+        (row["kind"], percent(row["tax_rate"]), row["base"], row["tax"])
+        for row in statement
+        if row["section"] == "invoice_tax"
+    } == EXPECTED
+    drawn = made(access, *days, Report.Type.MERCHANT_STATEMENT, format="pdf")
+    drawn_words = "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(drawn)).pages)
+    period = f"?from={days[0]}&to={invoice.issued_on}"
+    page = strip_tags(text(Browser(bakery.owner).get(f"statement{period}")))
+    for category, rate, base, tax in EXPECTED:
+        assert re.search(rf"{category}\s+{rate}%\s+1\s+0\s+€{base}\s+€{tax}", drawn_words), tax
+        assert re.search(rf"{rate}%\s+{category}\s+\S+\s+1\s+0\s+€{base}\s+€{tax}", page), tax
 
     rows = [row for row in every_row_of(made(access, *days)) if row["invoice"]]
     assert {row["invoice"] for row in rows} == {sent["formatted_number"]}

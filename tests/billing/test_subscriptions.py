@@ -1,4 +1,4 @@
-"""What callers do to subscriptions: begin, read back, change, pause, resume, cancel, and every move
+"""Calls about subscriptions: begin, read back, change, pause, resume, cancel, and every move
 of the table."""
 
 from typing import Any

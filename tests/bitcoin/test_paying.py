@@ -283,11 +283,11 @@ def test_one_that_nobody_knows_any_more_is_dropped_after_a_while(
     reading.read()
     row = sighting(payment)
     reading.restart()
-    look = sightings.WaitingWatch(_Nothing(), reading.watcher.facts)
+    look = sightings.WaitingWatch(_Nothing())
     at = clock.real_now()
-    look.look(at)
+    look.look(reading.watcher.facts, at)
     assert sighting(payment).status == _Status.WAITING
-    look.look(at + sightings.GONE_AFTER)
+    look.look(reading.watcher.facts, at + sightings.GONE_AFTER)
     row.refresh_from_db()
     assert row.status == _Status.DROPPED
     reading.read()  # a node has it, after all
@@ -297,7 +297,7 @@ def test_one_that_nobody_knows_any_more_is_dropped_after_a_while(
 class _Nothing:
     """The reader of a node that knows of no transaction that waits."""
 
-    def waiting(self, known: object) -> Any:
+    def waiting(self, known: object, asked: object) -> Any:
         from apps.chain.networks.base import Waiting
 
         return Waiting(frozenset())

@@ -35,7 +35,7 @@ def newest(reader: BitcoinReader) -> BlockRead:
 
 
 def sighted(reader: BitcoinReader, tx_hash: str) -> Sighting:
-    waiting = reader.waiting(())
+    waiting = reader.waiting((), ())
     assert waiting is not None
     return next(each for each in waiting.new if each.tx_hash == tx_hash)
 
@@ -61,7 +61,7 @@ def test_a_payment_is_seen_while_it_waits_and_counted_from_its_block(
     assert paid(block, mine) == [transfer]
     read = reader.transaction(tx_hash, (), 1)
     assert read is not None and read.has_moved and transfer in read.transfers
-    waiting = reader.waiting({tx_hash})
+    waiting = reader.waiting({tx_hash}, ())
     assert waiting is not None and tx_hash not in waiting.hashes
 
 
@@ -167,7 +167,7 @@ def test_a_crowd_that_waits_is_read_in_turns(
     known: frozenset[str] = frozenset()
     seen: list[str] = []
     while True:
-        waiting = reader.waiting(known)
+        waiting = reader.waiting(known, ())
         assert waiting is not None and len(waiting.new) <= 2
         known = waiting.hashes
         if not waiting.new:
@@ -175,7 +175,7 @@ def test_a_crowd_that_waits_is_read_in_turns(
         seen += [each.tx_hash for each in waiting.new]
     assert hashes <= known and sorted(seen) == sorted(set(seen))
     litecoin.mine()
-    emptied = reader.waiting(known)
+    emptied = reader.waiting(known, ())
     assert emptied is not None and not emptied.hashes
 
 
@@ -211,7 +211,7 @@ def test_a_payment_that_another_took_the_coins_of_is_gone(
     seen = sighted(reader, first)
     assert seen.is_replaceable
     bumped = replacing.faucet("bumpfee", first)["txid"]
-    waiting = reader.waiting({first})
+    waiting = reader.waiting({first}, ())
     assert waiting is not None and first not in waiting.hashes
     other = next(each for each in waiting.new if each.tx_hash == bumped)
     assert set(seen.spends) & set(other.spends)
@@ -245,7 +245,7 @@ def test_a_payment_out_of_the_private_part_is_seen_by_its_kernel_and_counted_onc
     assert read is not None and read.transfers == [arrived]
     assert reader.transaction(waiting_id, (), 2) is not None
     assert not reader.transaction(waiting_id, (), 2).has_moved  # type: ignore[union-attr]  # above
-    waiting = reader.waiting({waiting_id})
+    waiting = reader.waiting({waiting_id}, ())
     assert waiting is not None and not waiting.hashes
 
 

@@ -51,7 +51,7 @@ def reading(litecoin: Litecoin, bakery: Shop, settings: Any) -> Any:
 
 
 def paid_in(litecoin: Litecoin, reading: Reading, amount: str = "100.00") -> int:
-    """What a payment has brought."""
+    """Coins that a payment has brought."""
     payment = make.payment(reading.shop.test, amount=amount)
     way = entry(payment)
     litecoin.pay(way["address"], way["crypto_amount"])
@@ -61,7 +61,7 @@ def paid_in(litecoin: Litecoin, reading: Reading, amount: str = "100.00") -> int
 
 
 def rounds(litecoin: Litecoin, reading: Reading, count: int = 1) -> None:
-    """What signer and worker do, and two blocks."""
+    """Rounds of signer and worker, and two blocks."""
     for _ in range(count):
         advance_payouts()
         signing_rounds.sign_due()

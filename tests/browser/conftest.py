@@ -199,7 +199,7 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
 
 
 def _forget_storage(page: Page) -> None:
-    """What a page keeps beyond cookies, of the address that it is at."""
+    """Clear what a page keeps beyond cookies, of the address that it is at."""
     stored = {"origin": page.url, "storageTypes": "local_storage"}
     _devtools(page, "Storage.clearDataForOrigin", stored)
 
@@ -237,8 +237,8 @@ def turn_to(page: Page, path: str) -> None:
 
 
 def barriers(page: Page, besides: Sequence[str] = ()) -> list[str]:
-    """What axe finds against WCAG 2.2 AA and good practice: rule, elements. `besides` are selectors
-    of what it has judged already."""
+    """Findings of axe against WCAG 2.2 AA and good practice: rule, elements. `besides` are
+    selectors of what it has judged already."""
     arrived(page)
     if not page.evaluate(LOADED, AXE_ADDRESS):
         page.evaluate(AXE)  # another server's

@@ -14,7 +14,7 @@ from apps.stores.models import User
 
 
 def cookies_of(person: User, address: str) -> list[Any]:
-    """What the browser has after password and, where the person has an app for codes, a fresh
+    """Cookies of a browser after password and, where the person has an app for codes, a fresh
     code."""
     factor = second_factor.confirmed(person)
     client = Client()

@@ -1,4 +1,4 @@
-"""What every story of a person at the dashboard begins with: somebody who is signed in, and pages
+"""Beginning of every story of a person at the dashboard: somebody who is signed in, and pages
 that are judged as they are shown."""
 
 import re
@@ -82,6 +82,5 @@ def email_to(address: str) -> mailbox.StoredEmail:
 
 
 def breaches() -> set[tuple[str, str]]:
-    """What breaks an invariant of the books. Other tests, whose rows stay, leave some on
-    purpose."""
+    """Broken invariants of the books. Other tests, whose rows stay, leave some on purpose."""
     return {(finding.invariant, finding.subject) for finding in auditing.breaches()}

@@ -1,5 +1,5 @@
-"""What needs a person in a real browser: on Home and its own page, wide, on a phone and in the
-dark; one button, and it is gone."""
+"""The list of what needs attention in a real browser: on Home and its own page, wide, on a phone
+and in the dark; one button, and it is gone."""
 
 import re
 
@@ -43,6 +43,18 @@ def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None
         expect(page.get_by_role("heading", name="All clear")).to_be_visible()
         fine(page)
         shoot(page, f"attention-clear-{width}")
+
+
+def test_a_late_deposit_is_accepted_or_refunded_from_its_row(
+    world: Cast, open_page: OpenPage
+) -> None:
+    late(world)
+    page = open_page("/dashboard/attention", width=390, person=world.alice)
+    row = page.locator(".notices > li")
+    expect(row).to_have_count(1)
+    expect(row.get_by_role("button", name=re.compile("^Accept"))).to_be_visible()
+    row.get_by_role("link", name=re.compile("^Refund")).click()
+    expect(page).to_have_url(re.compile(r"/refund\?"))
 
 
 def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(

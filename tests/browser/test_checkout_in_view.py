@@ -62,7 +62,7 @@ def test_the_code_is_in_view_as_soon_as_it_is_asked_for(
         page.get_by_text("Show QR code").click()
         code = page.locator(".scan .qr")
         expect(code).to_be_visible()
-        page.wait_for_function("scrollY > 0")
+        expect(code).to_be_in_viewport(ratio=1)
         box = code.bounding_box()
         banner = page.locator(".test-banner")
         top = 0.0

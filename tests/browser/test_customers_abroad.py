@@ -78,7 +78,7 @@ def speaks(page: Page, language: str) -> None:
 
 
 def still_speaks(page: Page, language: str) -> None:
-    """The same of a stage that is judged in another language."""
+    """Check the language of a stage that is judged in another language."""
     expect(page.locator("html")).to_have_attribute("lang", language)
     expect(page.locator("html")).to_have_attribute("dir", PEOPLE[language][1])
     assert barriers_again(page) == []

@@ -95,7 +95,7 @@ def english(language: str) -> tuple[set[str], list[re.Pattern[str]]]:
 
 
 def english_of(page: Page, language: str) -> set[str]:
-    """What stands on the page in English."""
+    """English sentences on the page."""
     said = set(page.evaluate(SAID))
     plain, with_figures = english(language)
     return said & plain | {

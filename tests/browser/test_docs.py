@@ -68,6 +68,12 @@ def test_the_search_finds_while_one_types_and_without_a_script(open_page: OpenPa
     hit.click()
     expect(page).to_have_url(re.compile("/docs/"))
 
+    page.goto(page.url.partition("/docs/")[0] + "/docs")
+    page.get_by_role("searchbox").press_sequentially("refund webhook")
+    hits = page.locator(".docs-hits").get_by_role("link")
+    expect(hits.first).to_have_text(re.compile("webhook|refund", re.I))
+    assert hits.count() >= 3
+
     plain = open_page("/docs", script=False)
     plain.get_by_role("searchbox").fill("mandate_required")
     plain.get_by_role("searchbox").press("Enter")

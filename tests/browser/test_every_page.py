@@ -93,7 +93,7 @@ def is_judged_here(page: DashboardPage) -> bool:
 
 
 def told_of(page: Page, path: str) -> list[str]:
-    """What is wrong about a page besides its frame; one behind a link that nobody sent says so
+    """Complaints about a page besides its frame; one behind a link that nobody sent says so
     itself."""
     empty_buckets()
     status, address = page.evaluate(TURNED_TO, path)

@@ -1,4 +1,4 @@
-"""What is wrong on a form in a real browser: the input has the focus and the sentence, at a code, a
+"""Errors of a form in a real browser: the input has the focus and the sentence, at a code, a
 box and a group of choices too."""
 
 import re

@@ -84,7 +84,7 @@ def test_times_of_a_clock_that_was_moved_and_of_the_real_one_say_which_they_are(
     hook = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}
     endpoint = api.post("/webhook_endpoints", {"webhook_endpoint": hook}).json()
     advance(api, 25 * 3600)
-    payment(api)
+    made = payment(api, amount="12.34")
     request_log.flush()
     page = open_page("/dashboard/requests", width=width, dark=dark, person=world.alice)
     of_request = page.get_by_role("row").filter(has_text="POST /payments").first
@@ -94,6 +94,8 @@ def test_times_of_a_clock_that_was_moved_and_of_the_real_one_say_which_they_are(
     of_event = page.get_by_role("row").filter(has_text="payment_intent.created").first
     expect(of_event).to_contain_text("Test clock")
     expect(of_event).to_contain_text("Real time")
+    expect(of_event).to_contain_text("€12.34")
+    expect(of_event.get_by_role("link", name=made["reference"])).to_be_visible()
     fine(page)
     turn_to(page, f"/dashboard/webhooks/{endpoint['id']}")
     of_delivery = page.get_by_role("row").filter(has_text="payment_intent.created").first

@@ -114,7 +114,7 @@ def _audited_at_the_end(demo: Demo) -> Iterator[None]:
 
 
 def findings(demo: Demo) -> str:
-    """What the audit of the demo's books and chains has to say."""
+    """Findings of the audit of the demo's books and chains."""
     audit = demo.manage("verify_ledger", "--chain")
     return audit.stdout + audit.stderr if audit.returncode else ""
 

@@ -88,6 +88,22 @@ def test_every_count_is_that_of_the_rows_it_stands_over(world: Cast, open_page: 
     assert unread == page.locator(".notices > li").count() > 0
 
 
+def test_home_compares_whole_periods_and_rates_what_has_ended(
+    world: Cast, open_page: OpenPage
+) -> None:
+    """The store began a month ago, and a link is still open."""
+    api = world.bakery.test
+    make.paid(api, amount="2.00")
+    make.advance(api, 31 * 86_400)
+    make.paid(api, amount="50.00")
+    make.payment(api, amount="1.00")
+    page = open_page("/dashboard/?range=30", person=world.alice)
+    told = words(page)
+    for part in ("€50.00", "No full period before", "Success rate 100%"):
+        assert part in told, told
+    assert page.locator(".sales :is(.up, .down)").count() == 0
+
+
 def test_an_invoice_is_due_on_one_day_wherever_it_is_read(world: Cast, open_page: OpenPage) -> None:
     """The store is in Berlin, and its bookkeeper and its customer in Tokyo, a day ahead."""
     Store.objects.filter(pk=world.bakery.store.pk).update(time_zone="Europe/Berlin")

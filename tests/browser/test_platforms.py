@@ -50,9 +50,15 @@ def test_a_platform_adds_a_merchant_and_makes_a_link(
     see(page, "Add sub-merchant", f"platform-new-{look}")
     page.get_by_role("button", name="Add sub-merchant", exact=True).click()
     see(page, "Corner Shop", f"platform-account-{look}")
-    page.goto(page.url + "/link")
+    steps = page.get_by_role("region", name="Get this sub-merchant ready")
+    expect(steps.get_by_role("listitem")).to_have_count(3)
+    steps.get_by_role("link", name="Create onboarding link").click()
     see(page, "Onboarding link", f"platform-link-new-{look}")
     page.get_by_role("button", name="Create link").click()
+    page.get_by_role("textbox", name="Code from your authenticator app").fill(
+        next_code(world.alice)
+    )
+    page.get_by_role("button", name="Confirm").click()
     see(page, "Onboarding link created", f"platform-link-{look}")
     for path in ("platform", "platform/accounts", "platform/payments"):
         turn_to(page, f"/dashboard/{path}")

@@ -1,4 +1,4 @@
-"""What comes out of a printer: a receipt of a test payment can't be taken for one of real money,
+"""Pages on paper: a receipt of a test payment can't be taken for one of real money,
 and one of real money stays plain."""
 
 import io

@@ -1,5 +1,5 @@
-"""What takes two members of staff in a real browser: one asks on a form, another sees exactly that
-and approves it; wide, narrow, dark."""
+"""Requests that take two members of staff in a real browser: one asks on a form, another sees
+exactly that and approves it; wide, narrow, dark."""
 
 import uuid
 from typing import Any

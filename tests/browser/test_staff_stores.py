@@ -1,6 +1,7 @@
 """Stores at the staff site in a real browser: found by name, cards by one press, what would change
 before it is sent, a page that is out of date, and a suspension by two."""
 
+import re
 import uuid
 from typing import Any
 
@@ -46,6 +47,7 @@ def test_cards_are_one_press_from_a_store_that_was_found_by_its_name(
     see(page, "pick")
     page.locator(f"a[href*='{store.pk}']").click()
     expect(page.get_by_text("Now: On.").first).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text(re.compile("x402|agents", re.I))
     page.get_by_label("Cards in test mode").select_option("off")
     page.get_by_role("button", name="Review change").click()
     changes = page.get_by_role("region", name="Changes")

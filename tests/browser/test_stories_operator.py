@@ -27,7 +27,7 @@ pytestmark = pytest.mark.direct
 
 @pytest.fixture
 def machine(settings: Any, tmp_path: Path) -> Path:
-    """What an operator has set up: PostgreSQL's programs, a mail server, folders of files, a
+    """The machine of an operator: PostgreSQL's programs, a mail server, folders of files, a
     passphrase, and no chains yet."""
     if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
         pytest.skip("PostgreSQL's programs come with the embedded one")
@@ -79,7 +79,8 @@ def first_sale(server: str, key: str) -> dict[str, Any]:
 
 
 def nothing_waits() -> None:
-    """What other tests left in the queues is sent or off, as their workers would have done."""
+    """Empty the queues: what other tests left there is sent or off, as their workers would have
+    done."""
     Delivery.objects.filter(mode=Mode.LIVE, status="pending").update(
         next_attempt_at=clock.real_now()
     )

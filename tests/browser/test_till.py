@@ -77,10 +77,13 @@ def test_amount_keypad_and_charge_are_in_view_at_once(
     page = till(vat_bps=(1900, 700), names=("Bar", "Terrace"), tip_bps=(1000,))
     put_on(page, width=size[0], height=size[1])
     key_in(page, "1", "2", ".", "5", "0")
-    for part in ("#amount", "[data-key='0']", "[data-key='back']", "[data-charge]"):
+    end = 0.0
+    first_keys = [f"[data-key='{key}']" for key in "1470"]  # of each row
+    for part in ("#amount", ".till-options", *first_keys, "[data-charge]"):
         box = page.locator(part).bounding_box()
-        assert box is not None and box["y"] >= 0
+        assert box is not None and end <= box["y"], f"{part} is covered"
         assert box["y"] + box["height"] <= size[1] and box["x"] + box["width"] <= size[0], part
+        end = box["y"] + box["height"]
     assert (
         page.evaluate("(m => m.scrollHeight - m.clientHeight)(document.querySelector('main'))") <= 0
     )

@@ -28,7 +28,7 @@ WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 @dataclass(frozen=True)
 class Phone:
-    """What its keypad makes of 1234.50, 7.80, 0.25 coins and 3 of something."""
+    """How a phone's keypad writes 1234.50, 7.80, 0.25 coins and 3 of something."""
 
     locale: str
     thousand: str

@@ -2,6 +2,7 @@
 which signs with its unlocked account."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,8 +36,9 @@ ANNOUNCING = """
 @dataclass
 class Wallet:
     """Answers as its person decides: `refusals` has the error that a method is answered with,
-    once; `next_account` is chosen while something is signed. One that `sends_together` is a smart
-    account's (EIP-5792)."""
+    once; `next_account` is chosen while something is signed, and `while_signing` happens then. One
+    that `sends_together` is a smart account's (EIP-5792); one that `is_undeployed` signs as a
+    contract that no block has yet (ERC-6492)."""
 
     chain: LocalChain
     account: str
@@ -45,7 +47,9 @@ class Wallet:
     refusals: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
     next_account: str = ""
+    while_signing: Callable[[], None] | None = None
     sends_together: bool = False
+    is_undeployed: bool = False
 
     def enter(self, page: Page) -> None:
         """Stand in every page that is opened from now on."""
@@ -77,8 +81,11 @@ class Wallet:
             status = 100 if receipt is None else 200 if is_good else 500
             return {"result": {"status": status, "receipts": [receipt] if receipt else []}}
         if method == "eth_signTypedData_v4":
+            if self.while_signing is not None:
+                self.while_signing()
             signature = self._asked(method, given[0], json.loads(given[1]))
             self.account, self.next_account = self.next_account or self.account, ""
+            signature += "6492" * 16 if self.is_undeployed else ""
             return {"result": signature}
         if method == "eth_chainId":
             return {"result": hex(self.network)}

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import connection, connections
 
 from apps.assets.models import Chain
 from apps.audit.grants import WATCHER
 from apps.chain import addresses
-from apps.chain.models import Address
+from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head, SightingRecord
 from apps.chain.watching.watcher import Watcher
 from apps.core import clock
 from apps.core.redis import buckets
@@ -128,3 +129,22 @@ def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], Non
         return sorted(deposit_id for [ids], *_ in bodies for deposit_id in ids)
 
     return during
+
+
+@pytest.fixture
+def committed(db: None) -> Iterator[None]:
+    """Beside the test's own transaction stands a connection whose rows the process, or another
+    thread, can see; they are taken away afterwards."""
+    inside = connections["default"]
+    connections["default"] = connections.create_connection("default")
+    others = list(Address.objects.values_list("pk", flat=True))  # of tests that keep what they made
+    chains = list(Chain.objects.all())
+    yield
+    for chain in chains:  # the process names those that this machine stands in for
+        chain.save()
+    Deposit.objects.exclude(address_id__in=others).delete()
+    for model in (BalanceCheck, Block, Head, SightingRecord):
+        model._default_manager.all().delete()
+    Address.objects.exclude(pk__in=others).delete()
+    connection.close()
+    connections["default"] = inside

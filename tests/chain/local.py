@@ -16,7 +16,9 @@ import requests
 from eth_abi.abi import encode
 
 from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC
+from apps.chain.sending.permits import PERMIT2
 from dev import anvil
+from dev.demo import permit2
 from dev.ports import free_port
 
 SEPOLIA_ID = 11155111
@@ -180,6 +182,20 @@ class LocalChain:
         transaction = {"from": self.accounts[0], "data": data, "gas": hex(5_000_000)}
         tx_hash = self.wait(self.call("eth_sendTransaction", transaction))
         return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()
+
+    def place_permit2(self) -> None:
+        """Permit2 at its address, as on the public networks."""
+        self.put(permit2.code(int(self.call("eth_chainId"), 16)), PERMIT2)
+
+    def allow(self, token: str, spender: str, amount_atomic: int, holder: str) -> None:
+        """Let the spender take so much of the holder's tokens; the holder's gas is given to it."""
+        data = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount_atomic]).hex()
+        call = {"from": holder, "to": token, "data": data, "gas": hex(200_000)}
+        self.call("anvil_impersonateAccount", holder)
+        self.call("anvil_setBalance", holder, hex(10**18))
+        self.wait(self.call("eth_sendTransaction", call))
+        self.call("anvil_setBalance", holder, "0x0")
+        self.call("anvil_stopImpersonatingAccount", holder)
 
     def mint(self, token: str, to: str, amount_atomic: int) -> str:
         return self.wait(

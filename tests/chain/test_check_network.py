@@ -1,6 +1,7 @@
 """`check_network` says of a node what this service needs of it, and what is done instead."""
 
 import json
+import threading
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -11,8 +12,11 @@ from django.core.management import call_command
 from apps.assets.models import Asset
 from apps.chain.encoding import abi
 from apps.chain.encoding.typed_data import domain_separator
+from apps.chain.rpc import heard
+from apps.chain.sending.permits import PERMIT2
 from tests.chain.local import LocalChain, program
 from tests.chain.proxy import Proxy
+from tests.chain.relay import Relay
 
 pytestmark = [pytest.mark.chain, pytest.mark.django_db]
 TOKEN = "BASE_USDC"
@@ -39,10 +43,12 @@ def proxy(local: LocalChain) -> Iterator[Proxy]:
     proxy.close()
 
 
-def asked(network: str, url: str, ends: int = 0) -> dict[str, tuple[str, str]]:
+def asked(network: str, url: str, ends: int = 0, ws_url: str = "") -> dict[str, tuple[str, str]]:
     output = StringIO()
     try:
-        call_command("check_network", network, "--url", url, "--json", stdout=output)
+        call_command(
+            "check_network", network, "--url", url, "--ws-url", ws_url, "--json", stdout=output
+        )
         code = 0
     except SystemExit as end:
         code = int(end.code or 0)
@@ -70,7 +76,17 @@ def test_a_node_that_can_do_all(local: LocalChain, proxy: Proxy) -> None:
     assert told["tag finalized"][0] == told["tag safe"][0] == "works"
     assert told["batches"] == ("works", "100 calls in one request")
     assert told["fee model"][0] == "instead"  # anvil has no GasPriceOracle
+    assert told["Permit2"][0] == "instead"
     assert {verdict for verdict, _ in told.values()} == {"works", "instead"}
+
+
+def test_permit2_is_there_under_the_chains_own_domain(local: LocalChain, proxy: Proxy) -> None:
+    alone(local)
+    local.put(local.call("eth_getCode", local.deploy_token(), "latest"), PERMIT2)
+    assert asked("base", proxy.url)["Permit2"][0] == "instead"
+    local.place_permit2()
+    text = "coins without signatures of their own are signed for it"
+    assert asked("base", proxy.url)["Permit2"] == ("works", text)
 
 
 def test_what_a_node_lacks_is_said_with_what_is_done_instead(
@@ -185,14 +201,22 @@ def test_a_node_of_an_op_stack_network(local: LocalChain) -> None:
 
 
 @pytest.mark.parametrize("local", [(("--network", "tempo"), 4217)], indirect=True)
-def test_on_tempo_coins_are_seen_and_none_is_sent(local: LocalChain) -> None:
-    Asset.objects.filter(pk__in=["TEMPO_USDC", "TEMPO_USDT"]).update(contract_address=None)
+def test_a_node_of_tempo_has_the_coin_that_pays_fees(local: LocalChain) -> None:
+    Asset.objects.filter(chain="tempo").exclude(pk="TEMPO_PATH").update(contract_address=None)
     told = asked("tempo", local.url, ends=2)
     assert told["TEMPO_PATH"] == ("works", "a contract with 6 decimals")
     assert told["fee model"] == (
         "missing",
-        "fees are paid in a stablecoin, which this release can't do: nothing can be sent",
+        "no coin is known that pays fees: nothing can be sent",
     )
+    paying = Asset.objects.filter(pk="TEMPO_USDC")
+    paying.update(contract_address="0x" + "ab" * 20)
+    assert asked("tempo", local.url, ends=2)["fee model"] == (
+        "missing",
+        "there is no TEMPO_USDC, in which fees are paid: nothing can be sent",
+    )
+    paying.update(contract_address="0x20c0000000000000000000000000000000000001")
+    assert asked("tempo", local.url)["fee model"] == ("works", "in TEMPO_USDC")
 
 
 @pytest.mark.parametrize(
@@ -217,3 +241,43 @@ def test_what_cant_be_asked_is_refused_by_a_sentence(
 def test_a_dead_node_is_said_to_be_one(settings: Any) -> None:
     told = asked("base", "http://someone:hunter2@127.0.0.1:9/v3", ends=2)
     assert told == {"network": ("missing", "base node 1: ConnectionError")}
+
+
+@pytest.mark.parametrize("local", [(("--block-time", "1"), 8453)], indirect=True)
+def test_what_a_node_announces_is_heard(local: LocalChain, proxy: Proxy) -> None:
+    alone(local)
+    relay = Relay(local.url)
+    stop = threading.Event()
+
+    def pay() -> None:
+        while not stop.wait(0.3):
+            local.send(local.accounts[1], 1)
+
+    paying = threading.Thread(target=pay)
+    paying.start()
+    try:
+        told = asked("base", proxy.url, ws_url=relay.url)
+    finally:
+        stop.set()
+        paying.join()
+        relay.close()
+    assert told["new blocks"] == ("works", "announced by the websocket")
+    assert told["before a block"] == ("works", "transactions are announced whole")
+
+
+def test_a_websocket_that_says_nothing_is_polled_instead(
+    local: LocalChain, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone(local)
+    monkeypatch.setattr(heard, "_HEARD_SECONDS", 0.5)
+    monkeypatch.setattr(heard, "_HEARD_BLOCKS", 0)
+    relay = Relay(local.url)
+    told = asked("base", proxy.url, ws_url=relay.url)
+    assert told["new blocks"][1].startswith("agreed to announce, and none came in")
+    assert told["before a block"][1].startswith("agreed to announce transactions, and none came")
+    relay.close()
+    told = asked("base", proxy.url, ws_url=relay.url)
+    assert told["new blocks"][1].startswith("the websocket: Client")
+    assert told["before a block"] == ("instead", "nothing is shown before a block has it")
+    told = asked("base", proxy.url)
+    assert told["new blocks"][1].startswith("no address of a websocket: asked for every")

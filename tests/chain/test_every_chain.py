@@ -240,12 +240,12 @@ def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(
     settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.SIGNER_CAPS = []
-    Asset.objects.filter(pk="BASE_ETH").update(token_standard="ERC20")
+    Asset.objects.filter(pk="BASE_ETH").update(token_standard="ERC20", pays_fees=False)
     with pytest.raises(NotReady) as refusal:
         change_asset("BASE_USDC", is_active=True)
     assert (
         refusal.value.text
-        == "BASE_USDC can't be active yet: there is no native asset of Base, in which gas is paid,"
+        == "BASE_USDC can't be active yet: there is no coin of Base in which fees are paid,"
         " no node of Base (CHAIN_BASE_URL), no hot wallet on Base (the signer makes it known"
         " when it starts), no limit of BASE_USDC (SIGNER_CAPS)"
     )
@@ -256,9 +256,10 @@ def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(
 
 
 @pytest.mark.django_db
-def test_every_chain_has_a_coin_for_its_gas_and_only_listed_assets_are_taken() -> None:
-    for chain in Chain.objects.exclude(fee_model="stablecoin"):
-        assert Asset.objects.filter(chain=chain, token_standard="Native").count() == 1, chain
+def test_every_chain_has_a_coin_for_its_fees_and_only_listed_assets_are_taken() -> None:
+    for chain in Chain.objects.all():
+        paying = Asset.objects.get(chain=chain, pays_fees=True)
+        assert paying.is_native == (chain.fee_model != "stablecoin"), chain
     live = Asset.objects.filter(is_active=True, chain__mode="live")
     assert set(live.values_list("pk", flat=True)) == {"ETH", "ETH_USDC", "ETH_USDT"}
 

@@ -25,7 +25,7 @@ from tests.clients import npm
 
 pytestmark = pytest.mark.chain
 CONTRACTS = Path(__file__).parents[2] / "contracts"
-KEPT = CONTRACTS.parent / "apps/chain/networks/evm/forwarder_code.json"
+KEPT = CONTRACTS.parent / "apps/chain/networks/evm"
 MERCHANT = "0x" + "5a" * 20
 THIEF = "0x" + "99" * 20
 ETHER = 10**18
@@ -124,11 +124,14 @@ def test_without_the_contract_on_the_network_no_forwarder_is_given_out(
     assert choice.told_at is not None and choice.waits_for == ""
 
 
-def test_the_bytes_are_what_the_pinned_compiler_makes_of_the_source(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["Forwarder", "Sweeper"])
+def test_the_bytes_are_what_the_pinned_compiler_makes_of_the_source(
+    tmp_path: Path, name: str
+) -> None:
     npm.require_node()
-    for name in ("Forwarder.sol", "build.mjs", "package.json", "package-lock.json", ".npmrc"):
-        shutil.copy(CONTRACTS / name, tmp_path / name)
+    for file in (f"{name}.sol", "build.mjs", "package.json", "package-lock.json", ".npmrc"):
+        shutil.copy(CONTRACTS / file, tmp_path / file)
     npm.fetch(tmp_path)
-    built = npm.run(["node", "build.mjs"], tmp_path)
+    built = npm.run(["node", "build.mjs", name], tmp_path)
     made: dict[str, Any] = json.loads(built.stdout)
-    assert made == json.loads(KEPT.read_text())
+    assert made == json.loads((KEPT / f"{name.lower()}_code.json").read_text())

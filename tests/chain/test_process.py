@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
-from apps.assets.models import Chain
-from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
+from apps.chain.models import Deposit, Head
 from tests import make, postgres
 from tests.chain.conftest import make_address
 from tests.chain.local import LocalChain
@@ -77,25 +76,6 @@ def until(happened: Callable[[], bool], process: Process) -> None:
 def head_number() -> int:
     head = Head.objects.filter(chain_id="sepolia").first()
     return -1 if head is None else head.number
-
-
-@pytest.fixture
-def committed(db: None) -> Iterator[None]:
-    """Beside the test's own transaction stands a connection whose rows the process can see; they
-    are taken away afterwards."""
-    inside = connections["default"]
-    connections["default"] = connections.create_connection("default")
-    others = list(Address.objects.values_list("pk", flat=True))  # of tests that keep what they made
-    chains = list(Chain.objects.all())
-    yield
-    for chain in chains:  # the process names those that this machine stands in for
-        chain.save()
-    Deposit.objects.exclude(address_id__in=others).delete()
-    for model in (BalanceCheck, Block, Head):
-        model._default_manager.all().delete()
-    Address.objects.exclude(pk__in=others).delete()
-    connection.close()
-    connections["default"] = inside
 
 
 @pytest.fixture

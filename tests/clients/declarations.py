@@ -89,7 +89,7 @@ def override_differences(own: Signature, real: Signature) -> Iterator[str]:
 
 
 def compare(folder: Path) -> tuple[list[str], list[str]]:
-    """What differs, and what was compared."""
+    """Differences, and what was compared."""
     real = declared(sorted(folder.rglob("*.php")))
     said: list[str] = []
     compared: list[str] = []

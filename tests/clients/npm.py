@@ -75,15 +75,33 @@ def _files(path: Path) -> list[Path]:
 def _pack(place: Path) -> None:
     for name in OWN:
         _copy(SOURCES / name, place / name)
-    locked = hashlib.sha256((SOURCES / "package-lock.json").read_bytes()).hexdigest()
-    stamp = place / "node_modules" / ".locked"
-    if not stamp.exists() or stamp.read_text() != locked:
-        fetch(place)
-        stamp.write_text(locked)
+    _fetch_locked(place)
     for old in place.glob("*.tgz"):
         old.unlink()
     run(["npm", "pack", "--silent"], place)  # which builds it first
     _install(place)
+
+
+def locked(name: str, sources: Path) -> Path:
+    """A folder that all workers share, with the packages of the lock file in `sources`."""
+    require_node()
+    place = embedded.var_folder(embedded.TEST).parent / name
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for file in ("package.json", "package-lock.json", ".npmrc"):
+            _copy(sources / file, place / file)
+        _fetch_locked(place)
+    return place
+
+
+def _fetch_locked(place: Path) -> None:
+    """The packages of the lock file, unless they are there."""
+    digest = hashlib.sha256((place / "package-lock.json").read_bytes()).hexdigest()
+    stamp = place / "node_modules" / ".locked"
+    if not stamp.exists() or stamp.read_text() != digest:
+        fetch(place)
+        stamp.write_text(digest)
 
 
 def _install(place: Path) -> None:

@@ -64,6 +64,7 @@ def test_the_committed_files_name_no_package_index() -> None:
         "requirements/dev.txt",
         "requirements/charts.txt",
         "requirements/accounting.txt",
+        "requirements/schemathesis.txt",
         "requirements/redis.txt",
         "requirements/audit.txt",
         "dev/charts.py",

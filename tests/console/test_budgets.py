@@ -91,31 +91,31 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2243,
+        2259,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1732,
+        1748,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
         858,
-        1103,
+        1108,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         856,
-        1123,
+        1131,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1208,
-        2277,
+        2292,
     ),
     "migrate": Start(
         (

@@ -121,6 +121,14 @@ def test_a_demo_is_alone_stops_in_five_seconds_and_keeps_its_data(folder: Path, 
     assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=60) as answer:
         assert all(part["ready"] for part in json.load(answer).values())
+    checked = subprocess.run(  # its own coins count for good already
+        manage("verify_ledger", "--chain"),
+        env=dict(environment(folder).items() - OF_ANOTHER_PROJECT.items()),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
     second = subprocess.run(
         manage("demo", "--port", str(port + 1)),
         env=environment(folder),

@@ -17,6 +17,7 @@ from apps.api.plumbing.components import reference
 from apps.api.plumbing.description import answers
 from apps.api.plumbing.events import envelope, operation_of
 from apps.api.urls import ROUTES
+from apps.api.webhook_endpoints import WRAPPER
 from apps.core.messages.documents import Document
 from apps.payouts import documents
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
@@ -351,8 +352,8 @@ def test_an_answer_that_is_not_described_is_noticed(bakery: Shop) -> None:
 def test_each_example_fits_the_schema_beside_it() -> None:
     description = json.loads(_document())
     count = 0
-    for path, methods in description["paths"].items():
-        for method, operation in methods.items():
+    for methods in description["paths"].values():
+        for operation in methods.values():
             bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
             for body in bodies:
                 content = body.get("content", {}).get("application/json", {})
@@ -360,9 +361,20 @@ def test_each_example_fits_the_schema_beside_it() -> None:
                     whole = {**content["schema"], "components": description["components"]}
                     Draft202012Validator(whole).validate(content["example"])
                     count += 1
-                elif body is bodies[0] and content:
-                    assert "callbacks" in path, f"{method} {path} shows no example of its body"
     assert count > 150
+
+
+def test_every_body_and_every_success_has_an_example() -> None:
+    missing = []
+    for path, methods in json.loads(_document())["paths"].items():
+        for method, operation in methods.items():
+            contents = list(operation.get("requestBody", {}).get("content", {}).values())
+            for status, response in operation["responses"].items():
+                if status.startswith("2"):
+                    contents += response.get("content", {}).values()
+            if any("example" not in content for content in contents):
+                missing.append(f"{method} {path}")
+    assert missing == []
 
 
 def test_every_operation_has_a_title_of_its_own_and_a_group_that_is_described() -> None:
@@ -384,6 +396,20 @@ def test_a_body_that_an_operation_needs_is_said_to_be_required() -> None:
     for path, methods in json.loads(_document())["paths"].items():
         for operation in methods.values():
             body = operation.get("requestBody", {})
-            contents = body.get("content", {}).values()
-            if any(content["schema"].get("required") for content in contents):
+            schemas = [content["schema"] for content in body.get("content", {}).values()]
+            if schemas and not any(Draft202012Validator(schema).is_valid({}) for schema in schemas):
                 assert body["required"] is True, path
+
+
+def test_a_change_of_an_endpoint_without_anything_is_refused_and_not_described(
+    bakery: Shop,
+) -> None:
+    url = "/webhook_endpoints/{id}"
+    body = json.loads(_document())["paths"]["/api/v2" + url]["patch"]["requestBody"]
+    check = Draft202012Validator(body["content"]["application/json"]["schema"]).is_valid
+    fields = {"url": "https://1.1.1.1/hook", "subscribed_events": ["invoice.paid"]}
+    endpoint = bakery.test.post("/webhook_endpoints", {WRAPPER: fields}).json()["id"]
+    for change, status in (({}, 422), ({"description": "x"}, 200), ({WRAPPER: {}}, 200)):
+        answer = bakery.test("PATCH", url.format(id=endpoint), change)
+        assert (answer.status_code, check(change)) == (status, status == 200), answer.content
+    assert body["required"] is True

@@ -81,6 +81,9 @@ OPENINGS = {
     "an email’s link names what it stops": (
         "a signed link of one row, which somebody who isn't signed in may stop once"
     ),
+    "pages of payments wait for news": (
+        "payments whose pages have asked with their links; one statement reads the news of all"
+    ),
     "tokens are found by their hash": (
         "agents of an app end with its last token, which may be of any store"
     ),
@@ -398,7 +401,7 @@ INVOICE_LINKS = (
     *(f"invoice{part}" for part in _INVOICE),
     *(f"credit_note{part}" for part in ("_pdf", "_data")),
 )
-REUSABLE_LINKS = ("link", "link_brand")
+REUSABLE_LINKS = ("link", "link_brand", "link_x402")
 SALE_LINKS = ("sale", "sale_display", "sale_brand")
 CUSTOMER_LINKS = ("portal", "portal_brand", "portal_link", "portal_cancel", "portal_keep")
 NO_LINK = {

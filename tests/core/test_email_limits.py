@@ -14,6 +14,7 @@ from django.conf import settings
 
 from apps.access.person import recovery
 from apps.core import clock, mail
+from apps.core.mail_limits import NewMail, StoreAllowance
 from apps.core.models import OutgoingMail
 from apps.core.redis import buckets
 from apps.stores.emailing import account_emails
@@ -90,6 +91,36 @@ def test_many_stores_together_end_too(db: None) -> None:
     stores = [Shop() for _ in range(CUSTOMER.in_all // 20 + 1)]
     sent = [is_queued("c@example.com", store, number) for store in stores for number in range(20)]
     assert sum(sent) == CUSTOMER.in_all
+
+
+def test_emails_that_are_queued_together_are_bounded_as_one_after_the_other(db: None) -> None:
+    store, other, busy = Shop(), Shop(), Shop()
+    allowance = StoreAllowance(per_day=20, per_minute=10, days_ahead=1)
+    mails = [
+        NewMail(
+            f"{place}:{number}",
+            to,
+            "portal_link",
+            {**LINK, "email": to},
+            store=sender,
+            allowance=allowance if sender is busy else None,
+        )
+        for number in range(CUSTOMER.by_store + 3)
+        for place, sender, to in (
+            ("one", store, "c@example.com"),
+            ("other", other, "c@example.com"),
+            ("many", busy, f"{number}@example.com"),
+        )
+    ]
+    sent = dict(zip((one.key for one in mails), mail.send_all(mails), strict=True))
+    assert sum(sent.values()) == 3 * CUSTOMER.by_store + 3
+    for name in ("one", "other"):
+        assert not sent[f"{name}:{CUSTOMER.by_store}"] and sent[f"{name}:{CUSTOMER.by_store - 1}"]
+    rows = OutgoingMail.objects.filter(key__startswith="many:", status="queued")
+    waits = sorted((row.next_attempt_at - row.created_at).total_seconds() for row in rows)  # type: ignore[operator]  # of what is queued
+    assert waits[0] == 0 and waits[10] == 60 and waits[20] > 86_000
+    assert mail.send_all(mails[:1]) == [False], "the mailbox has had enough"
+    assert dropped() == 6, "and a key is kept once"
 
 
 def test_what_is_dropped_is_counted_and_logged_without_the_address_or_the_text(

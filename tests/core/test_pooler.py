@@ -129,9 +129,10 @@ print(sorted(set(together(lambda _: ask("SHOW synchronous_commit")[0][0], 24))))
 
 def test_what_webhooks_record_does_not_wait_for_the_disk(pooler: Pooled) -> None:
     told = pooler.ask("""
+from apps.core.db.sql import Statement, rows_in_turn
 from apps.webhooks.delivery import queue
-print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
-    ask("SHOW synchronous_commit"))
+setting = Statement("SELECT current_setting('synchronous_commit')")
+print(rows_in_turn(queue._LOCK, setting, lock=1, is_alone=True), ask("SHOW synchronous_commit"))
 """)
     assert told == "[('off',)] [('on',)]"
 

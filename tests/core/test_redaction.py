@@ -79,3 +79,28 @@ def test_what_is_no_secret_stays(text: str) -> None:
 def test_what_opens_something_is_cut(text: str, left: str) -> None:
     assert redact(text) == left
     assert redact([{"said": text}]) == [{"said": left}]
+
+
+SHORTEST = [
+    "svc_01234567",
+    "svcsk_01234567",
+    "whsec_0",
+    "BEARER 01234567",
+    "Basic\t01234567",
+    "0x" + "0" * 64,
+    "otpauth://x",
+    "xprv" + "1" * 40,
+    "ytpv" + "z" * 40,
+    "/" + "A" * 32,
+]
+
+
+@pytest.mark.parametrize("secret", SHORTEST)
+def test_the_shortest_secret_of_each_kind_is_cut(secret: str) -> None:
+    for text in (secret, f"({secret})", {"said": [secret]}):
+        assert secret not in str(redact(text))
+
+
+def test_the_standard_of_a_token_is_no_secret() -> None:
+    said = {"token_standard": "ERC20", "token": "abc", "access_token_standards": "abc"}
+    assert redact(said) == {**said, "token": "[redacted]"}

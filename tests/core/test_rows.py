@@ -1,12 +1,13 @@
 """One bad row stops nobody: in every job everybody else's rows go on within the same run, and staff
 see the bad one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
+from structlog.testing import capture_logs
 
 from apps.core import clock, rows
 from apps.core.models import RowFailure, RowTurn
@@ -180,6 +181,38 @@ def test_a_lost_database_is_no_rows_error_and_ends_the_run_with_one_line(
     assert JOB.walk(users(), lose) == 0
     assert len(seen) == 1 and not RowFailure.objects.exists()
     assert [line.message.count("run_ended") for line in caplog.records] == [1]
+
+
+def test_rows_done_together_are_done_apart_when_one_of_them_raises(people: list[User]) -> None:
+    apart = Work("1")
+    sets = list[list[str]]()
+
+    def together(rows: Sequence[User]) -> list[User]:
+        """All but the last; the set is undone when a bad row is in it."""
+        sets.append([row.email[0] for row in rows])
+        for row in rows[:-1]:
+            User.objects.filter(pk=row.pk).update(name="together")
+            if row.email[0] in apart.bad:
+                raise ValueError("the password is hunter2")
+        return list(rows[-1:])
+
+    def run(*numbers: int) -> int:
+        return JOB.each(lambda: [people[n] for n in numbers], apart, together=together)
+
+    assert run(0, 2, 3) == 3
+    assert (sets, apart.seen) == ([["0", "2", "3"]], ["3"])
+    assert User.objects.get(pk=people[0].pk).name == "together"
+    with capture_logs() as lines:
+        assert run(4, 1, 5) == 3
+    assert apart.seen == ["3", "4", "1", "5"]
+    assert User.objects.get(pk=people[4].pk).name == "touched"
+    assert RowFailure.objects.get().row_id == str(people[1].pk)
+    assert [line["event"] for line in lines] == ["rows_done_apart", "row_failed"]
+    assert "hunter2" not in lines[0]["error"]
+    apart.bad.clear()
+    assert run(1, 5, 6) == 3  # what failed before is done alone, and forgiven
+    assert sets[-1] == ["5", "6"] and apart.seen[4:] == ["6", "1"]
+    assert not RowFailure.objects.exists()
 
 
 def test_a_partners_error_is_raised_on(people: list[User]) -> None:

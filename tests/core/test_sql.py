@@ -6,11 +6,11 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 from django.db.models import CharField, DateTimeField, UUIDField
-from django.db.utils import DatabaseError
+from django.db.utils import DatabaseError, DataError
 
 from apps.core import clock
 from apps.core.db.prepared_reads import Rows
-from apps.core.db.sql import BlankParameter, Statement, array, statement_of
+from apps.core.db.sql import BlankParameter, Statement, array, rows_in_turn, statement_of
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from config.databases import PREPARED_FROM_USE
 from tests import make
@@ -119,3 +119,21 @@ def test_a_statement_finds_what_its_query_would_whatever_its_values_are(
 
     assert [found() for _ in range(7)] == [[mine]] * 7  # it is prepared by then
     assert found(mode="live") == found(ahead=timedelta(days=2)) == []
+
+
+@pytest.mark.django_db
+def test_statements_in_turn_are_one_transaction_and_the_last_answers() -> None:
+    first = Statement("SELECT set_config('tillgate.turn', %(name)s::text, true)")
+    second = Statement("SELECT current_setting('tillgate.turn'), 100 % 7")
+    for name in ("a", "b", "c"):
+        assert rows_in_turn(first, second, name=name) == [(name, 2)]
+
+
+@pytest.mark.django_db
+def test_an_error_of_statements_in_turn_is_djangos_and_the_next_ones_work() -> None:
+    good, bad = Statement("SELECT %(one)s::int"), Statement("SELECT %(one)s::int / 0")
+    assert rows_in_turn(good, good, one=3) == [(3,)]
+    for turn in ((bad, good), (good, bad)):
+        with pytest.raises(DataError, match="division by zero"), transaction.atomic():
+            rows_in_turn(*turn, one=3)
+        assert rows_in_turn(good, good, one=3) == [(3,)]

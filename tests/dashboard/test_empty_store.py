@@ -4,8 +4,10 @@ from apps.core import acting
 from apps.core.acting import Actor, ActorKind
 from apps.core.models import Mode
 from apps.stores.auditing import audit
+from apps.stores.models import Store
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
+from tests.platforms.conftest import platform_of
 
 # path, what is missing
 EMPTY = (
@@ -45,6 +47,8 @@ def test_a_page_without_anything_says_so_in_its_mode(cast: Cast) -> None:
 LEADS = (
     ("balances", "payments/new"),
     ("payouts", "payments/new"),
+    ("payouts/new", "payouts/destinations"),
+    ("point-of-sale/sales", "point-of-sale"),
     ("refunds", "payments/new"),
     ("statement", "payments/new"),
     ("swaps", "payments/new"),
@@ -63,6 +67,24 @@ def test_a_page_without_anything_leads_to_what_comes_first(cast: Cast) -> None:
         assert f'href="/dashboard/{next_path}"' in page, path
         if path in ("payouts", "refunds"):
             assert "Take a test payment first." in page, path
+
+
+def test_a_platform_without_merchants_has_no_figures_and_leads_to_the_first(cast: Cast) -> None:
+    Store.objects.filter(pk=cast.strangers.store.pk).update(is_platform=True)
+    page = text(Browser(cast.charlie).get("platform")).partition("<main")[2]
+    assert "No sub-merchants yet" in page and "Fees earned by coin" not in page
+    assert 'href="/dashboard/platform/accounts/new"' in page
+    platform_of(cast.strangers).sub()
+    page = text(Browser(cast.charlie).get("platform"))
+    assert "No sub-merchants yet" not in page and "Fees earned by coin" in page
+
+
+def test_an_endpoint_without_deliveries_leads_to_a_test_event(cast: Cast) -> None:
+    hook = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}
+    made = cast.strangers.test.post("/webhook_endpoints", {"webhook_endpoint": hook}).json()
+    page = text(Browser(cast.charlie).get(f"webhooks/{made['id']}"))
+    empty = page.partition("No deliveries yet")[2].partition("</section>")[0]
+    assert 'href="?tool=test#tool"' in empty
 
 
 def test_the_last_steps_change_to_live_mode(cast: Cast) -> None:

@@ -22,7 +22,7 @@ ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 PAGES = {
     "": 18,
     "payments": 10,
-    "payments/{payment}": 21,
+    "payments/{payment}": 22,
     "payments/{payment}/refund": 9,
     "payouts": 14,
     "payouts/{payout}": 8,

@@ -14,6 +14,8 @@ from tests import described
 from tests.cast import Api
 
 FILE: Path = settings.BASE_DIR / "docs" / "reference" / "examples.json"
+FILES = {"application/pdf": 1, "application/xml": 8}  # content type: lines that are shown
+BYTES_MAX = 800
 _SHOWN = (
     (re.compile(r"\b(svc[a-z]?_(?:sk|pk)?_?(?:test|live)_)[A-Za-z0-9_-]{8,}"), r"\1…"),
     (re.compile(r"//1\.1\.1\.1/"), "//shop.example/"),
@@ -23,7 +25,8 @@ _SHOWN = (
 
 class Recorder:
     """Call it as one would call the API: the template of the path, what fills it in, the body.
-    `code` proves this very call of a person."""
+    `code` proves this very call of a person. A success `beside` the usual one is kept with its
+    status. `headers` are those of another service, which has signed the body's bytes."""
 
     def __init__(self) -> None:
         self.told: dict[str, dict[str, Any]] = {}
@@ -39,36 +42,46 @@ class Recorder:
         query: str = "",
         key: str = "",
         code: str = "",
+        beside: bool = False,
+        headers: dict[str, Any] | None = None,
         **ids: str,
     ) -> Any:
         path = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], template) + query
         if isinstance(asker, Api):
-            answer = asker(method, path, body, key=key or None)
+            answer = asker(method, path, body, key=key or None, **(headers or {}))
         else:
             content = {} if body is None else {"data": body, "content_type": "application/json"}
-            headers = {"Idempotency-Key": key, "X-OTP-Code": code}
+            proofs = {"Idempotency-Key": key, "X-OTP-Code": code}
             answer = getattr(asker, method.lower())(
                 f"/api/v2{path}",
-                headers={name: value for name, value in headers.items() if value},
+                headers={name: value for name, value in proofs.items() if value},
                 **content,
             )
             described.check(method, answer)
         self.answer = answer
         assert answer.status_code < 300, (method, path, answer.status_code, answer.content)
-        is_json = answer.headers.get("Content-Type", "").startswith("application/json")
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        is_json = kind == "application/json"
         told = answer.json() if is_json and getattr(answer, "content", b"") else None
         self.told.setdefault(
-            f"{method} {template}",
+            f"{method} {template}" + (f" {answer.status_code}" if beside else ""),
             {
                 "path": path,
                 "key": key,
-                "request": short(body),
+                "request": short(json.loads(body) if isinstance(body, bytes) else body),
                 "status": answer.status_code,
-                "type": answer.headers.get("Content-Type", "").partition(";")[0],
+                "type": kind,
                 "response": short(told),
+                **({"file": beginning(answer.content, kind)} if kind in FILES else {}),
             },
         )
         return told
+
+
+def beginning(content: bytes, kind: str) -> str:
+    """Of a file: its first lines as far as they are text."""
+    lines = content[:BYTES_MAX].decode("latin-1").splitlines()
+    return "\n".join(lines[: FILES[kind]]) + "\n…"
 
 
 def short(value: Any) -> Any:

@@ -3,6 +3,7 @@ the reference shows."""
 
 import base64
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from apps.access import request_log
@@ -80,18 +81,30 @@ def payments(tell: Recorder, shop: Shop) -> None:
     tell(api, "POST", "/test_clock/advance", {"seconds": 3600})
 
 
+def clock_under_way(tell: Recorder, shop: Shop) -> None:
+    tell(shop.test, "POST", "/test_clock/advance", {"seconds": 3 * 86400}, beside=True)
+
+
+def callbacks_of_offramps(tell: Recorder, sign: Callable[[bytes], str]) -> None:
+    body = b'{"id": "evt_1", "reference": "01a22b3c-171a-78ae-b99b-42febc839a1c-0"}'
+    headers = {"Offramp-Signature": sign(body)}
+    tell(Api(), "POST", "/offramp_callbacks", body, headers=headers)
+
+
+def callbacks_of_onramps(
+    tell: Recorder, credential: str, body: bytes, headers: dict[str, str]
+) -> None:
+    tell(Api(), "POST", "/onramp_callbacks/{id}", body, headers=headers, id=credential)
+
+
 def reports(tell: Recorder, shop: Shop) -> None:
     api = shop.test
     last = tell(api, "GET", "/reports")["available_through"]
     query = f"?start_date={last}&end_date={last}"
     for name in ("accounting_transactions", "merchant_statement", "tax_report"):
-        make_ready(api, f"/reports/{name}{query}")
+        tell(api, "GET", f"/reports/{name}", query=query, beside=True)
+        generate_due()
         tell(api, "GET", f"/reports/{name}", query=query)
-
-
-def make_ready(api: Api, path: str) -> None:
-    assert api.get(path).status_code == 202
-    generate_due()
 
 
 def swaps(tell: Recorder, shop: Shop) -> None:

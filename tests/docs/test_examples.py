@@ -9,18 +9,37 @@ from typing import Any
 import pytest
 
 from apps.access.scopes import ALL
+from apps.api import test_clock
 from apps.api.urls import ROUTES
 from apps.docs.reference import groups
+from apps.onramp.models import Credential
+from tests import make
 from tests.agents.conftest import Market, ground, market, place
-from tests.cast import Cast
+from tests.cast import Cast, Shop
 from tests.contract.test_test_wallet import funded_test_wallet
 from tests.docs import link_stories, stories
 from tests.docs.recorder import Recorder, kept, shape, write
+from tests.onramp import network
+from tests.onramp.cards import opened
+from tests.onramp.conftest import shop
+from tests.onramp.network import Stand
+from tests.onramp.test_hostile import METHOD, secret, stand
+from tests.payouts.test_offramps import signed, through_http
 
-__all__ = ["funded_test_wallet", "ground", "market", "place"]
+__all__ = [
+    "funded_test_wallet",
+    "ground",
+    "market",
+    "place",
+    "secret",
+    "shop",
+    "stand",
+    "through_http",
+]
 _PARAMETER = re.compile(r"<\w+:(\w+)>")
 # What other services call here, which no integrator does.
 HIDDEN = {"POST /offramp_callbacks", "POST /onramp_callbacks/{id}"}
+BESIDE = re.compile(r" \d+$")  # another success than the usual one, with its status
 STORIES: dict[str, Callable[[Recorder, Cast], None]] = {
     "payments": lambda tell, cast: stories.payments(tell, cast.bakery),
     "links": lambda tell, cast: link_stories.links(tell, cast.bakery),
@@ -79,13 +98,41 @@ def test_the_example_of_the_test_wallet_is_what_the_api_takes_and_answers(
     compare(tell)
 
 
+def test_the_example_of_a_clock_under_way_is_what_the_api_answers(
+    cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.WORK_INLINE = False
+    monkeypatch.setattr(test_clock, "WAIT_SECONDS", 0.0)
+    tell = Recorder()
+    stories.clock_under_way(tell, cast.bakery)
+    compare(tell)
+
+
+def test_the_example_of_an_offramps_callback_is_what_the_api_takes_and_answers(
+    db: None, through_http: None
+) -> None:
+    tell = Recorder()
+    stories.callbacks_of_offramps(tell, signed)
+    compare(tell)
+
+
+def test_the_example_of_an_onramps_callback_is_what_the_api_takes_and_answers(
+    shop: Shop, stand: Stand, secret: Credential
+) -> None:
+    session = opened(make.payment(shop.test, amount="50.00"), METHOD)
+    raw, mark = network.signed(stand.told(session["provider_txid"], status="paid"))
+    tell = Recorder()
+    stories.callbacks_of_onramps(tell, str(secret.pk), raw, mark)
+    compare(tell)
+
+
 def test_every_operation_has_an_example_and_no_example_is_of_none() -> None:
     every = {
         f"{method} /" + _PARAMETER.sub(r"{\1}", route.path)
         for route in ROUTES
         for method in route.scopes
     }
-    assert every - HIDDEN == set(kept())
+    assert every == {operation for operation in kept() if not BESIDE.search(operation)}
     assert every - HIDDEN == {
         f"{operation.method} {operation.path}"
         for group in groups()

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from tests.screens import KB_MAX, SCREENS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {name: (ROOT / "docs" / name).read_text() for name in ("architecture.md", "developers.md")}
 TEXT = "\n".join(PAGES.values())
@@ -40,6 +42,14 @@ TESTED = sorted(
 def test_every_path_of_the_guide_exists() -> None:
     assert len(PATHS) > 50
     assert [path for path in PATHS if not (ROOT / path).exists()] == []
+
+
+def test_the_pictures_of_the_readme_are_those_that_are_taken() -> None:
+    shown = set(re.findall(r"docs/screens/([\w-]+)\.png", (ROOT / "README.md").read_text()))
+    taken = {screen.name for screen in SCREENS}
+    assert shown == taken and len(taken) > 8
+    for name in taken:
+        assert (ROOT / "docs" / "screens" / f"{name}.png").stat().st_size <= KB_MAX * 1024
 
 
 def test_every_function_of_the_journeys_stands_in_its_file() -> None:

@@ -19,6 +19,7 @@ from apps.docs.site import index_file, page, site
 INDEX_BYTES_MAX = 84 * 1024
 # All of it in the memory of a web process, packed.
 KEPT_BYTES_MAX = 600 * 1024
+PICTURE_BYTES_MAX = 150 * 1000
 
 
 class Reader(HTMLParser):
@@ -87,6 +88,20 @@ def test_nothing_is_loaded_from_outside_and_names_are_unique(read: dict[str, Rea
             here
         )
         assert len(reader.names) == len(set(reader.names)), here
+
+
+def test_every_picture_of_the_guide_is_small_and_shown(read: dict[str, Reader]) -> None:
+    shown = {item for reader in read.values() for item in reader.loaded if "/pictures/" in item}
+    files = {path.name: path for path in (settings.BASE_DIR / "docs/guide/pictures").iterdir()}
+    assert shown == {f"/docs/pictures/{name}" for name in files} and shown
+    for name, path in files.items():
+        answer = Client().get(f"/docs/pictures/{name}")
+        assert b"".join(answer) == path.read_bytes()
+        assert (answer.headers["Content-Type"], path.stat().st_size < PICTURE_BYTES_MAX) == (
+            "image/png",
+            True,
+        )
+    assert Client().get("/docs/pictures/nothing.png").status_code == 404
 
 
 def test_it_stays_english_whatever_a_browser_asks_for() -> None:

@@ -1,7 +1,8 @@
 """`python -m tests.e_invoices [--rules DIR] [--count N]`: the generated e-invoices before all
 rules, and before the official ones of XRechnung and Peppol that a folder has (anywhere in it):
 XRechnung-UBL-validation.sch, XRechnung-CII-validation.sch and common.sch beside their folders,
-PEPPOL-EN16931-UBL.sch, PEPPOL-EN16931-CII.sch, CEN-EN16931-UBL.sch, CEN-EN16931-CII.sch."""
+PEPPOL-EN16931-UBL.sch, PEPPOL-EN16931-CII.sch, CEN-EN16931-UBL.sch, CEN-EN16931-CII.sch. Where it
+has KSeF's upo-v4-3.xsd, receipts are checked as well."""
 
 import argparse
 import os
@@ -28,7 +29,8 @@ def main() -> int:
             print(f"{folder} must have each of these once: {', '.join(missing)}", file=sys.stderr)
             return 2
         environment["TILLGATE_E_INVOICE_RULES"] = str(folder.resolve())
-    command = [sys.executable, "manage.py", "test", "tests/e_invoices", "-s"]
+    of = ["tests/e_invoices", "tests/billing/test_ksef.py"]
+    command = [sys.executable, "manage.py", "test", *of, "-s"]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

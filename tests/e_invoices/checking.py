@@ -26,6 +26,7 @@ OFFICIAL = {
 # Of the profile's own rules the one that wants its own name for it.
 _NAMES_ITS_PROFILE = "FX-SCH-A-000556"
 _PATHS = {
+    "rsm": "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100",
     "ram": "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100",
     "cac": "urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2",
     "cbc": "urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2",
@@ -40,6 +41,10 @@ def problems(xml: bytes, key: str, folder: Path | None = None) -> list[str]:
     name = f"ubl-2.1/maindoc/UBL-{etree.QName(tree).localname}-2.1.xsd" if is_ubl else CII_SCHEMA
     if not schema(name).validate(tree):
         found += [str(schema(name).error_log)]
+    notes = [item for item in tree if etree.QName(item).localname == "Note"]
+    notes += tree.findall("rsm:ExchangedDocument/ram:IncludedNote", namespaces=_PATHS)
+    if key.startswith("peppol") and len(notes) > 1:
+        found.append("more than one note, which Peppol refuses (PEPPOL-EN16931-R002)")
     sets = [UBL] if is_ubl else [FACTUR_X]
     if key == "factur-x" and _seller_country(tree) == "FR":
         sets.append(FRENCH)

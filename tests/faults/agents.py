@@ -78,7 +78,8 @@ def _draw(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
         request = SettlementRequest(
             asset_id=COIN, amount_atomic=wish["amount"], mandate_ref=ENVELOPE, pay_to=wish["to"]
         )
-        settlement = settle._unsaved(access, request, key, is_sending=True)
+        start = settle._Start(None, is_sending=True, is_asset_active=True)
+        settlement = settle._unsaved(access, request, key, start)
         settlement.is_dispatched = True
         once(rows, lambda: settle._draw(settlement))
     return str(rows.get().status)

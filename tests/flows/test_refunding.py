@@ -235,6 +235,7 @@ def second_test_asset(shop: Shop) -> str:
     asset.token_standard = "ERC20"
     asset.contract_address = "0x" + "03" * 20
     asset.position = 99
+    asset.pays_fees = False
     asset.save(force_insert=True)
     for rate in Rate.objects.filter(asset_id="SETH"):
         rate.pk = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from django.test import override_settings
 
-from apps.chain.sending import sweeper
+from apps.chain.sending import sweep_left
 from apps.core import rows
 from apps.core.db import tenancy
 from tests.growth.buffers import GROWTH_MAX, reading
@@ -72,7 +72,7 @@ def measured(place: GrowingTown, only: Measured | None = None) -> Measured:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(rows, "AHEAD_STORES_MAX", CLOCKS)
-        patch.setattr(sweeper, "FULLEST_MAX", FULLEST)
+        patch.setattr(sweep_left, "FULLEST_MAX", FULLEST)
         for run in runs.values():
             run()
         at_rest = run_all(runs, only.at_rest if only else None)

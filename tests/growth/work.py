@@ -9,6 +9,7 @@ from apps.assets.models import Asset
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import HotWallet
 from apps.chain.sending import sweeper
+from apps.chain.sending.sweep_left import LeftCoins
 from apps.console import health
 from apps.console.figures import Figures
 from apps.webhooks.delivery import queue
@@ -38,9 +39,8 @@ def _sweep() -> None:
 def _sweep_what_lacks() -> None:
     """What it asks when a wallet has promised more than it has."""
     for wallet in HotWallet.objects.select_related("chain"):
-        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.SweepCounts())  # type: ignore[arg-type]  # nothing is asked
         for asset in Asset.objects.filter(chain=wallet.chain):
-            chain._fullest(asset, timezone.now())
+            LeftCoins(wallet.chain).fullest(asset, timezone.now())
 
 
 def work() -> dict[str, Callable[[], object]]:

@@ -22,6 +22,7 @@ def test_no_app_imports_upward() -> None:
 
 
 HTTP = (
+    "apps/chain/rpc/announcements.py",
     "apps/core/local_chain.py",
     "apps/core/outbound/net.py",
     "apps/core/outbound/strangers.py",

@@ -130,7 +130,7 @@ class Grounds:
             server.execute(statement.format(sql.Identifier(self.owner), word))
 
     def rows(self, database: str, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """What somebody reads who looks into a database."""
+        """Rows that a query of a database returns."""
         with psycopg.connect(postgres.direct_url(database), autocommit=True) as server:
             cursor = server.execute(statement.encode(), parameters)
             return cursor.fetchall() if cursor.description else []
@@ -299,7 +299,7 @@ class Machine(ABC):
             return False
 
     def figures(self, name: str) -> str:
-        """What Prometheus reads from a process."""
+        """Figures that Prometheus reads from a process."""
         port = self.running[name].environment["METRICS_PORT"]
         return requests.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
 

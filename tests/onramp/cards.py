@@ -1,5 +1,5 @@
-"""What the tests of card payments share: a store that takes cards, and the customer's side of the
-public paths."""
+"""Parts that the tests of card payments share: a store that takes cards, and the customer's side of
+the public paths."""
 
 from typing import Any
 

@@ -96,7 +96,7 @@ class Stand:
         return _json({"message": {"status": "in_progress", "transactionInformation": told}})
 
     def told(self, number: str, **changes: Any) -> dict[str, Any]:
-        """What the network says of an order."""
+        """The network's answer about an order."""
         body = self.orders[number]
         return {
             "transactionId": number,

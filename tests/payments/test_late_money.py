@@ -87,7 +87,7 @@ def late_on_open(payment_id: str, share: int = 1) -> Payment:
 
 
 def swallowed(payment_id: str) -> int:
-    """What one address of a payment asks for, sent in the coin of the other."""
+    """The amount that one address of a payment asks for, sent in the coin of the other."""
     row = Payment.objects.get(pk=payment_id)
     required = row.addresses.get(asset=COIN).required_atomic
     return make.stray_transfer(payment_id, COIN, required)

@@ -34,7 +34,7 @@ CROWD = 8
 
 
 def rounds(place: Venue, count: int) -> None:
-    """What the worker does in so many rounds."""
+    """Run so many rounds of the worker."""
     for _ in range(count):
         advance_payouts()
         sweeper.sweep_due()

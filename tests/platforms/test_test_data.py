@@ -165,7 +165,7 @@ def ask(cast: Cast) -> None:
 
 
 def work() -> None:
-    """What the job does, with a worker's rights."""
+    """Run the job with a worker's rights."""
     with acting_as(WORKER):
         assert test_data.put_away() == 1
 

@@ -6,6 +6,7 @@ import io
 import re
 import uuid
 from collections import defaultdict
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +28,7 @@ from apps.reports.models import Report
 from apps.reports.services.generate import generate_due
 from apps.reports.services.request import InvalidRange
 from tests.ledger.books import AT, NATIVE, Books, open_books
+from tests.reports.bank_csv import ImportRefused, read_quickbooks, read_xero
 from tests.reports.programs import balances_by, bean_check, is_there, read_by, run
 from tests.reports.reading import STATEMENT, access_to, asked, every_row_of, made
 from tests.reports.test_bookings import rate, story
@@ -228,7 +230,7 @@ def expected(books: Books, kind: str = "available") -> dict[str, tuple[int, int,
     found = {}
     start = AT.replace(year=FIRST.year, month=FIRST.month, day=FIRST.day, hour=0)
     end = AT.replace(year=LAST.year, month=LAST.month, day=LAST.day, hour=0) + timedelta(days=1)
-    of_store = (books.store.pk, books.mode, "EUR", kind)
+    of_store = (books.store.pk, books.mode, books.store.settlement_currency, kind)
     before = {one.asset_id: one.book_cents for one in sums_of(*of_store, LineFilter(until=start))}
     for one in sums_of(*of_store, LineFilter(since=start, until=end)):
         opening = before.get(one.asset_id, 0)
@@ -335,6 +337,53 @@ def test_a_bank_csv_is_imported_as_any_banks_is(
     assert dict(told) == {coin: one[0] for coin, one in expected(books).items()}
     lines = [tuple(row.values()) for row in rows]
     assert len(set(lines)) == len(lines), "ids keep equal lines apart"
+
+
+READERS = {"xero": read_xero, "quickbooks": read_quickbooks}
+
+
+@pytest.mark.parametrize("form", list(READERS))
+@pytest.mark.parametrize(("currency", "dates"), [("EUR", "%d/%m/%Y"), ("USD", "%m/%d/%Y")])
+def test_a_bank_csv_keeps_to_what_both_programs_publish(
+    books: Books, tmp_path: Path, form: str, currency: str, dates: str
+) -> None:
+    """By readers of our own: no package reads these files."""
+    if currency == "USD":
+        for day in (-40, 4, 9):
+            for coin, amount in (("ETH_USDC", "1.01"), (NATIVE, "2500")):
+                DailyRate.objects.create(
+                    asset_id=coin,
+                    currency="USD",
+                    day=(AT + timedelta(days=day)).date(),
+                    rate=Decimal(amount),
+                    source="kraken",
+                    as_of=AT,
+                )
+        books.store.settlement_currency = "USD"
+        books.store.save(update_fields=["settlement_currency"])
+    content = kept(books, tmp_path, form, STATEMENT).read_bytes()
+    lines = READERS[form](content, dates)
+    assert sum(line.amount for line in lines) * 100 == sum(
+        row[1] for row in expected(books).values()
+    )
+    assert all(str(FIRST) <= line.day <= str(LAST) for line in lines)
+    head, first, *_ = content.decode().splitlines(keepends=True)
+    amount = next(cell for cell in first.strip().split(",") if re.fullmatch(r"-?\d+\.\d\d", cell))
+    broken = {
+        "a mark": "\ufeff" + head + first,
+        "another column": head.replace("Amount", "Amount (EUR)") + first,
+        "a zero": head + first.replace(amount, "0.00"),
+        "a sign": head + first.replace(amount, f"€{amount}"),
+        "a decimal comma": head + first.replace(amount, amount.replace(".", ",")),
+        "another date": head + re.sub(r"[0-9/]{10}", "2026-11-05", first, count=1),
+        "too many": head + first * 1_001,
+    }
+    taken = []
+    for what, text in broken.items():
+        with suppress(ImportRefused, csv.Error):
+            READERS[form](text.encode(), dates)
+            taken.append(what)
+    assert not taken
 
 
 def datev(books: Books, tmp_path: Path) -> tuple[list[str], list[dict[str, str]]]:

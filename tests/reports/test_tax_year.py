@@ -76,6 +76,16 @@ class Return:
             for key, base in self.base.items()
         }
 
+    def by_rate(self) -> dict[tuple[str, str, str], list[Decimal]]:
+        """Documents, base and tax of the year by country of the tax, category and rate."""
+        sums: dict[tuple[str, str, str], list[Decimal]] = {}
+        for key, base in self.base.items():
+            _, _, tax_country, _, category, rate = key
+            count = Decimal(self.invoices[key] + self.credit_notes[key])
+            row = sums.setdefault((tax_country, category, rate), [Decimal()] * 3)
+            row[:] = [a + b for a, b in zip(row, (count, base, self.tax[key]), strict=True)]
+        return sums
+
 
 REVERSE = ("FR", "", "reverse_charge", "AE", "0")
 DUTCH = ("NL", "NL", "eu_consumer", "S", "21")
@@ -243,6 +253,17 @@ def told_of(rows: list[dict[str, str]]) -> set[tuple[Any, ...]]:
     }
 
 
+def rates_of(statement: list[dict[str, str]]) -> dict[tuple[str, str, str], list[Decimal]]:
+    """Documents, base and tax of a merchant statement by country of the tax, category and rate."""
+    return {
+        (row["tax_country"], row["kind"], row["tax_rate"]): [
+            Decimal(row[name]) for name in ("count", "base", "tax")
+        ]
+        for row in statement
+        if row["section"] == "invoice_tax"
+    }
+
+
 @pytest.mark.django_db
 def test_a_years_tax_report_equals_an_independent_calculation(bakery: Shop) -> None:
     year, first = begin(bakery)
@@ -254,6 +275,8 @@ def test_a_years_tax_report_equals_an_independent_calculation(bakery: Shop) -> N
     rows = every_row_of(made(bakery.access(), first, last, Report.Type.TAX_REPORT))
     assert told_of(rows) == year.expected.rows()
     assert {row["currency"] for row in rows} == {"EUR"}
+    statement = every_row_of(made(bakery.access(), first, last, Report.Type.MERCHANT_STATEMENT))
+    assert rates_of(statement) == year.expected.by_rate()
     listed = {
         (row["month"], row["vat_number"], row["category"]): Decimal(row["base"])
         for row in rows

@@ -76,7 +76,7 @@ class World:
         )
 
     def work(self) -> None:
-        """What the worker's job does."""
+        """Run the worker's job."""
         signing_rounds.sign_due()
         sender.run_due()
 
@@ -135,6 +135,7 @@ def world(_django_db_helper: None) -> Iterator[World]:
     one.rpc("anvil_dropAllTransactions")
     one.automine(True)
     SignedTransaction.objects.all().delete()
+    OutgoingTransaction.objects.exclude(batch=None).delete()
     OutgoingTransaction.objects.all().delete()
     UnknownTransaction.objects.all().delete()
     for wallet in HotWallet.objects.exclude(halted_at=None):

@@ -29,6 +29,7 @@ def restored(world: World) -> Callable[[], None]:
 
     def restore() -> None:
         SignedTransaction.objects.all().delete()
+        OutgoingTransaction.objects.exclude(batch=None).delete()
         OutgoingTransaction.objects.all().delete()
         HotWallet.objects.filter(pk="sepolia").update(**before)
 

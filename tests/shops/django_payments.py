@@ -19,6 +19,7 @@ DJANGO = "django==5.2.8"
 EVENTS = [
     *(f"payment_intent.{name}" for name in ("processing", "completed", "expired", "failed")),
     "payment_intent.refunded",
+    "refund.failed",
     "transaction.confirmed",
 ]
 # A project as django-payments' own guide has it.

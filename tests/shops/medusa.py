@@ -27,6 +27,7 @@ PROVIDER = "pp_tillgate_tillgate"
 EVENTS = [
     *(f"payment_intent.{name}" for name in ("processing", "completed", "expired", "failed")),
     "payment_intent.refunded",
+    "refund.failed",
     "transaction.confirmed",
 ]
 CONFIG = """\

@@ -25,6 +25,7 @@ OWNER = {"identifier": "owner", "password": "a long password of vendure"}
 EVENTS = [
     *(f"payment_intent.{name}" for name in ("processing", "completed", "expired", "failed")),
     "payment_intent.refunded",
+    "refund.failed",
     "transaction.confirmed",
 ]
 # The shop's own program, as its owner has it; SIGPWR stands for five minutes that have passed.

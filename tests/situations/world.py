@@ -67,7 +67,7 @@ def until(
 
 
 def words(markup: str) -> str:
-    """What a page says."""
+    """Words of a page."""
     return " ".join(html.unescape(_TAGS.sub(" ", markup)).split())
 
 
@@ -212,7 +212,7 @@ def _asking(page: str) -> dict[str, str]:
 
 
 def main_of(page: str) -> str:
-    """What is in the middle of it."""
+    """The main part of a page."""
     return words(page.partition("<main")[2])
 
 
@@ -245,7 +245,7 @@ class Shop:
         return answer.text
 
     def email(self, to: str) -> str:
-        """What was mailed to somebody."""
+        """The newest email to somebody."""
         found = until(
             lambda: [text for text in self._emails() if to in text], bool, f"an email to {to}"
         )

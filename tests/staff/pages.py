@@ -1,4 +1,4 @@
-"""What the staff's pages are filled with, and how they are read."""
+"""Records that fill the staff's pages, and readers of those pages."""
 
 import re
 import uuid

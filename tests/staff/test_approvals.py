@@ -30,6 +30,8 @@ BESIDE = {
     "payout_limits": ["Store"],
     "member_role": ["Store", "Person"],
     "confirmations": ["Network", "Fewest confirmations"],
+    "network": ["Seconds between blocks", "xDAI"],
+    "asset": ["Network", "Active assets", "EURC"],
     "staff_roles": ["Person", "Staff roles"],
     "sending": ["Hold", "A doubt"],
     "suspension": ["Store"],

@@ -4,6 +4,7 @@ import pytest
 
 from apps.chain.models import SendingHold
 from apps.core import clock
+from apps.ledger.models import Account, Movement
 from apps.staff.books import trial_balance
 from apps.stores.models import AuditEntry, AuditSeal, StaffRequest
 from apps.stores.services import change_store
@@ -54,6 +55,23 @@ def test_the_trial_balance_of_the_last_seal_is_without_what_was_booked_since(
     [now] = [sheet for sheet in trial_balance.now().sheets if sheet.asset_id == "ETH"]
     assert (now.debit, now.credit) == ("8", "8")
     assert "audit log seal 7" in " ".join(text(finance.get(page)).split())
+
+
+@pytest.mark.parametrize("role", ["finance", "admin"])
+def test_nobody_adds_changes_or_deletes_what_is_booked(cast: Cast, role: str) -> None:
+    paid(cast.bakery.test)
+    browser = signed_in(make.clerk(role))
+    for name, record in (
+        ("account", Account.objects.filter(store_id=cast.bakery.store.pk).latest("pk")),
+        ("movement", Movement.objects.latest("pk")),
+    ):
+        pages = f"/admin/ledger/{name}/"
+        shown = text(browser.get(f"{pages}{record.pk}/change/"))
+        assert 'name="_save"' not in shown and "/delete/" not in shown
+        for page in ("add/", f"{record.pk}/change/", f"{record.pk}/delete/"):
+            answer = browser.post(f"{pages}{page}", _save="1", post="yes")
+            assert answer.status_code in (403, 404), (page, answer.status_code)
+        assert type(record).objects.filter(pk=record.pk).exists()
 
 
 def test_a_trial_balance_that_takes_too_long_is_said_to(

@@ -1,4 +1,4 @@
-"""What staff decide: payouts in review, rows set aside and transfers that match nothing."""
+"""Decisions of staff: payouts in review, rows set aside and transfers that match nothing."""
 
 from typing import Any
 

@@ -104,7 +104,7 @@ def test_one_member_of_staff_stops_it_on_its_page(
     browser = signed_in(make.clerk("finance"))
     page = f"/admin/stores/workerorder/{order.pk}/decide/"
     shown = text(browser.get(page))
-    assert "What a worker will book" in shown and ">Approve<" not in shown
+    assert "What a worker will carry out" in shown and ">Approve<" not in shown
     assert browser.post(page, decision="approve", reason="x").status_code == 422
     assert browser.post(page, decision="reject", reason="Not ours").status_code == 302
     over(order, monkeypatch)

@@ -11,6 +11,7 @@ from apps.access.factors import lost_factor, second_factor
 from apps.access.members import roles as member_roles
 from apps.assets import confirmations
 from apps.assets.models import Asset, Chain
+from apps.chain import additions, requested_additions
 from apps.chain.models import SendingHold
 from apps.chain.sending import holds
 from apps.core import clock
@@ -23,7 +24,7 @@ from apps.payouts.models import Payout
 from apps.payouts.services import limits, review
 from apps.payouts.services.caps import set_store_cap
 from apps.staff.decisions.kinds import KINDS
-from apps.stores.models import AuditEntry, Member, StaffRequest, Store, User
+from apps.stores.models import AuditEntry, Member, StaffRequest, Store, User, WorkerOrder
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from apps.stores.staff import dispatch, four_eyes, staffing, suspensions, terms
@@ -31,6 +32,17 @@ from apps.stores.staff.four_eyes import RequestKind
 from tests import make
 from tests.cast import Cast
 
+GNOSIS = additions.NetworkFacts(
+    id="gnosis",
+    name="Gnosis",
+    symbol="GNO",
+    number=100,
+    mode="live",
+    confirmations=20,
+    confirmations_floor=5,
+    block_seconds=5.0,
+    fee_symbol="xDAI",
+)
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 
@@ -165,6 +177,30 @@ def _confirmations(cast: Cast) -> Wish:
     )
 
 
+def _added_network(cast: Cast) -> Wish:
+    """A worker adds it; what is carried out here is the order."""
+    return Wish(
+        lambda staff: requested_additions.request_network(
+            GNOSIS, "Asked for by many", staff, clock.real_now()
+        ),
+        WorkerOrder.objects.filter(kind="addition").count,
+        lambda: additions.add_network(GNOSIS),
+    )
+
+
+def _added_asset(cast: Cast) -> Wish:
+    facts = additions.AssetFacts(
+        "POL_EURC", "polygon", "EURC", "Euro Coin", 6, "1", contract="0x" + "12" * 20
+    )
+    return Wish(
+        lambda staff: requested_additions.request_asset(
+            facts, "Asked for by many", staff, clock.real_now()
+        ),
+        WorkerOrder.objects.filter(kind="addition").count,
+        lambda: additions.create_asset(facts),
+    )
+
+
 def _roles(cast: Cast) -> Wish:
     return Wish(
         lambda staff: staffing.request_roles(
@@ -230,6 +266,8 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
     "payout_limits": _payout_limits,
     "member_role": _member_role,
     "confirmations": _confirmations,
+    "network": _added_network,
+    "asset": _added_asset,
     "staff_roles": _roles,
     "sending": _sending,
     "suspension": _suspension,

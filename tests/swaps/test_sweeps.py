@@ -21,6 +21,7 @@ from apps.chain.models import (
 )
 from apps.chain.nodes import nodes_of
 from apps.chain.sending import limits, sender, signing_rounds, sweep_costs, sweeper
+from apps.chain.sending.sweep_finds import Found
 from apps.core import clock
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Payment, PaymentAddress
@@ -101,7 +102,7 @@ def test_coins_go_to_the_hot_wallet_but_for_what_gas_may_cost_and_again_when_mor
     place.arrives()
     output = StringIO()
     call_command("sweep", "--json", stdout=output)
-    assert json.loads(output.getvalue()) == {"sweeps": 1, "gas_transfers": 0}
+    assert json.loads(output.getvalue()) == {"sweeps": 1, "gas_transfers": 0, "batches": 0}
     place.work()
     assert sorted(
         OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", "status")
@@ -289,21 +290,21 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
     coin = Asset.objects.get(pk="USDC_SETH")
     with closing(nodes_of(chain)) as nodes:
         sweep = sweeper._ChainSweep(chain, wallets, nodes, sweeper.SweepCounts())
-        assert sweep._fullest(coin, clock.real_now()) == [(address, amount_at(address))]
+        assert sweep._left.fullest(coin, clock.real_now()) == [(address, amount_at(address))]
         price = sweep_costs.price_on(chain, nodes)
         assert price is not None
         sweep._sweep_tokens(
-            [sweeper._Found(coin, address, amount_at(address), is_wanted=True)],
+            [Found(coin, address, amount_at(address), is_wanted=True)],
             Asset.objects.get(pk="SETH"),
             price,
             clock.real_now(),
         )
         for _ in range(2):
-            assert sweep._fullest(coin, clock.real_now()) == []
+            assert sweep._left.fullest(coin, clock.real_now()) == []
             assert deposits.get().left_atomic == amount_at(address), "it may still fail"
             place.work()
         assert place.tokens(address) == 0
-        assert sweep._fullest(coin, clock.real_now()) == []
+        assert sweep._left.fullest(coin, clock.real_now()) == []
     assert deposits.get().left_atomic == 0
 
 

@@ -53,7 +53,7 @@ def event_of(at: datetime) -> uuid.UUID:
 
 
 def checked() -> None:
-    """What a transaction checks at its end."""
+    """Run the checks of a transaction's end."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
 

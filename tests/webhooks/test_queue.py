@@ -29,7 +29,7 @@ COLUMNS = ("pk", "endpoint_id", "status", "attempts", "next_attempt_at", "claime
 
 
 def breaches() -> list[tuple[str, str]]:
-    """What the audit says of the queue."""
+    """Findings of the audit about the queue."""
     with connection.cursor() as cursor:
         cursor.execute(KEPT.breaches)
         return list(cursor.fetchall())

@@ -7,9 +7,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from apps.agents.models import SignedPayment
 from apps.agents.offers import Offer
-from apps.agents.requests.x402 import METHOD, SCHEME, VERSION
+from apps.agents.requests.x402 import METHOD, PERMIT, SCHEME, VERSION
 from apps.assets.models import Asset
 from apps.chain.networks.families import shown_address
+from apps.chain.sending import permits
 from apps.core.messages.documents import Digits, Document, Id
 from apps.payments.documents.values import IntentStatus
 from apps.payments.models import Payment
@@ -142,14 +143,14 @@ def requirements_document(offer: Offer) -> PaymentRequirementsDocument:
     return PaymentRequirementsDocument(
         scheme=SCHEME,
         network=network_of(asset),
-        amount=str(offer.amount_atomic),
+        amount=str(offer.signed_atomic),
         asset=shown_address(str(asset.contract_address)),
         pay_to=shown_address(offer.pay_to),
         max_timeout_seconds=offer.timeout_seconds,
         extra=PaymentRequirementsExtra(
             name=asset.eip712_name,
             version=asset.eip712_version,
-            asset_transfer_method=METHOD,
+            asset_transfer_method=PERMIT if permits.is_for(asset) else METHOD,
             payment_intent_id=str(offer.payment_id),
             reference=offer.reference,
             resource=offer.resource,

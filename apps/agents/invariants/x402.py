@@ -19,11 +19,14 @@ WITH sent AS (
             AND d.amount_atomic = s.amount_atomic AND d.status <> 'failed') AS has_come,
            o.amount_atomic = s.amount_atomic AND o.to_address = s.contract_address
                AND o.chain_id = s.chain_id AND o.mode = s.mode
-           AND substr(o.call_data, 11, 64) = lpad(substr(s.payer, 3), 64, '0')
-           AND substr(o.call_data, 75, 64) = lpad(substr(f.pay_to_id, 3), 64, '0')
-           AND substr(o.call_data, 331, 64) = substr(s.nonce, 3) AS is_as_signed
+           AND substr(o.call_data, p.payer_at, 64) = lpad(substr(s.payer, 3), 64, '0')
+           AND substr(o.call_data, p.to_at, 64) = lpad(substr(f.pay_to_id, 3), 64, '0')
+           AND substr(o.call_data, p.nonce_at, 64) = substr(s.nonce, 3) AS is_as_signed
     FROM agents_signedpayment s JOIN agents_paymentoffer f ON f.id = s.offer_id
     LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'x402' AND o.reference = s.id::text
+    LEFT JOIN (VALUES (true, 395, 267, 139), (false, 11, 75, 331))
+        AS p (is_permit, payer_at, to_at, nonce_at)
+        ON p.is_permit = starts_with(o.call_data, '0x137c29fe')
 )
 SELECT 'signed payment ' || id, CASE
     WHEN is_elsewhere AND sent_status = 'confirmed' THEN 'ours carried it out, not another'
@@ -67,12 +70,14 @@ SELECT 'signed payment ' || s.id, 'it pays ' || s.amount_atomic || ' of ' || f.a
     ', or another store'
 FROM agents_signedpayment s JOIN agents_paymentoffer f ON f.id = s.offer_id
     JOIN payments_payment p ON p.id = f.payment_id
-WHERE s.amount_atomic <> f.amount_atomic OR s.store_id <> f.store_id OR s.mode <> f.mode
+WHERE s.amount_atomic < f.amount_atomic OR s.store_id <> f.store_id OR s.mode <> f.mode
     OR f.store_id <> p.store_id OR f.mode <> p.mode
    OR NOT EXISTS (SELECT 1 FROM payments_paymentaddress a
                   WHERE a.payment_id = p.id AND a.address_id = f.pay_to_id
                       AND a.asset_id = f.asset_id
-                  AND a.required_atomic = f.amount_atomic)
+                  AND a.required_atomic = f.amount_atomic
+                  AND (s.status = 'failed'
+                      OR a.surcharge_atomic >= s.amount_atomic - f.amount_atomic))
 UNION ALL
     SELECT 'signed payment ' || s.id, 'it is ' || s.status || ', its history says ' ||
     coalesce(t.to_status, 'nothing')

@@ -1,6 +1,7 @@
 """Agents, their mandates and what they drew."""
 
 from apps.agents.models.agents import (
+    SIGNATURE_BYTES_MAX,
     AgentPayoutCap,
     Mandate,
     MandateStep,
@@ -19,6 +20,7 @@ from apps.agents.models.settings import (
 )
 
 __all__ = [
+    "SIGNATURE_BYTES_MAX",
     "AgentPayoutCap",
     "AgentSettings",
     "AuthorizationProvider",

@@ -193,6 +193,10 @@ class PaymentOffer(Owned):
         ]
 
 
+# Of contracts: a passkey's has some 700.
+SIGNATURE_BYTES_MAX = 1500
+
+
 class SignedPayment(Owned):
     """An authorization that a payer has signed for an offer, distinguished by what the token knows
     it by: the payer and the nonce.
@@ -219,7 +223,7 @@ class SignedPayment(Owned):
     amount_atomic = AtomicField()
     valid_after = AtomicField()
     valid_before = AtomicField()
-    signature = models.CharField(max_length=132)
+    signature = models.CharField(max_length=2 + 2 * SIGNATURE_BYTES_MAX)
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.VERIFIED)
     tx_hash = models.CharField(max_length=66, blank=True, default="")
     failure_reason = models.CharField(max_length=200, blank=True, default="")

@@ -22,6 +22,7 @@ class CheckoutSignatures(models.TextChoices):
 
     OFF = "off", gettext_noop("Off")
     STORE = "store", gettext_noop("The store pays the network fee")
+    CUSTOMER = "customer", gettext_noop("The customer pays the network fee on top")
 
 
 class AgentSettings(StoreSettings):

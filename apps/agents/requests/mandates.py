@@ -11,7 +11,16 @@ from msgspec import Struct
 
 from apps.chain.addresses import may_be_secret
 from apps.core.messages.documents import FreeForm
-from apps.core.messages.fields import AtomicAmount, Field, Integer, Schema, Text, check_free
+from apps.core.messages.fields import (
+    NOT_EMPTY,
+    POSITIVE_DIGITS,
+    AtomicAmount,
+    Field,
+    Integer,
+    Schema,
+    Text,
+    check_free,
+)
 from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Request, by
 
@@ -57,9 +66,14 @@ class MandateReference(Text):
             raise Invalid(name, "required")
         return text
 
+    def schema(self) -> Schema:
+        return {**super().schema(), "minLength": 1, "pattern": r"\S"}
+
 
 class PositiveAmount(AtomicAmount):
     """Atomic units, at least one."""
+
+    described = POSITIVE_DIGITS
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)
@@ -91,7 +105,7 @@ class KeptRequirements(Field):
         return {"type": "object", "additionalProperties": True}
 
 
-AssetId = Annotated[str, by(Text(20))]
+AssetId = Annotated[str, by(Text(20, described=NOT_EMPTY))]
 Ref = Annotated[str, by(MandateReference(255))]
 Named = Annotated[str, by(Text(255))]
 Cap = Annotated[str, by(PositiveAmount())]

@@ -7,12 +7,17 @@ from typing import Annotated, Any, ClassVar, Self
 from msgspec import UNSET, UnsetType, structs
 
 from apps.core.messages.fields import (
+    CURRENCY,
+    NOT_EMPTY,
+    POSITIVE_DIGITS,
+    POSITIVE_FIAT,
     AtomicAmount,
     Boolean,
     Integer,
     Invalid,
     Metadata,
     Pattern,
+    Schema,
     Text,
     Url,
 )
@@ -34,6 +39,8 @@ SAVED = ("crypto_payout_detail_id", "fiat_payout_detail_id")
 class AgentAmount(Pattern):
     """Major units as text, at most two places, at most what an intent may cost."""
 
+    described = POSITIVE_FIAT
+
     def __init__(self) -> None:
         super().__init__(r"[0-9]{1,40}(\.[0-9]{1,2})?", "decimal_cents")
 
@@ -50,7 +57,7 @@ class AgentPayment(Request, frozen=True, kw_only=True):
     """An intent with fewer fields than a merchant's. Live mode sends nobody to plain http."""
 
     amount: Annotated[str, by(AgentAmount())]
-    currency: Annotated[str, by(Text(10, shortest=1))]
+    currency: Annotated[str, by(Text(10, shortest=1, described=CURRENCY))]
     success_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
     failed_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
     order_id: Annotated[str, by(Text(255))] | None = None
@@ -87,12 +94,14 @@ class AgentRefund(Request, frozen=True, kw_only=True):
     also_read: ClassVar[Sequence[str]] = ("destination_address",)
 
     amount: Coins | None = None
-    asset_id: Annotated[str, by(Text(20))] | None = None
+    asset_id: Annotated[str, by(Text(20, described=NOT_EMPTY))] | None = None
 
 
 class PositiveInteger(AtomicAmount):
     """A string of digits or, as a courtesy to machines, a JSON integer. Whatever is wrong about it
     is stated in one sentence."""
+
+    described = POSITIVE_DIGITS
 
     def read(self, source: Mapping[str, Any], name: str) -> str:
         return self.check(source.get(name), name)
@@ -112,13 +121,16 @@ class Recipient(Text):
             raise Invalid(name, "required")
         return text
 
+    def schema(self) -> Schema:
+        return {**super().schema(), "minLength": 1}
+
 
 class AgentPayout(Request, frozen=True, kw_only=True):
     """Coins to an address that is named in full."""
 
     also_read: ClassVar[Sequence[str]] = SAVED
 
-    asset_id: Annotated[str, by(Text(20))]
+    asset_id: Annotated[str, by(Text(20, described=NOT_EMPTY))]
     amount_atomic: Annotated[str, by(PositiveInteger())]
     destination_address: Annotated[str, by(Recipient(255))]
 

@@ -7,7 +7,7 @@ the protocol's order.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self, cast, get_args
+from typing import Annotated, Any, ClassVar, Self, cast, get_args
 
 import msgspec
 from msgspec import Meta, Struct, ValidationError, field
@@ -16,6 +16,8 @@ from msgspec.structs import fields
 from apps.agents.requests.mandates import PositiveAmount
 from apps.core.messages.documents import schema_of
 from apps.core.messages.fields import (
+    CURRENCY,
+    NOT_EMPTY,
     FiatAmount,
     Field,
     Integer,
@@ -24,6 +26,7 @@ from apps.core.messages.fields import (
     Metadata,
     Schema,
     Text,
+    one_of,
 )
 from apps.core.messages.requests import Request, by
 from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN
@@ -31,13 +34,14 @@ from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_I
 VERSION = 2
 SCHEME = "exact"
 METHOD = "eip3009"
+PERMIT = "permit2"  # at the checkout alone
 TIMEOUT_DEFAULT = 120
 TIMEOUT_MIN = 30
 TIMEOUT_MAX = 3600
 ASSETS_MAX = 10
 
 
-AssetId = Annotated[str, by(Text(20))]
+AssetId = Annotated[str, by(Text(20, described=NOT_EMPTY))]
 
 
 class OfferTerms(Request, frozen=True, kw_only=True):
@@ -45,7 +49,7 @@ class OfferTerms(Request, frozen=True, kw_only=True):
 
     resource: Annotated[str, by(Text(2048, shortest=1))]
     amount: Annotated[str, by(FiatAmount())] | None = None
-    currency: Annotated[str, by(Text(10))] | None = None
+    currency: Annotated[str, by(Text(10, described=CURRENCY))] | None = None
     description: Annotated[str, by(Text(500))] | None = None
     mime_type: Annotated[str, by(Text(100))] | None = None
     max_timeout_seconds: Annotated[int, by(Integer(TIMEOUT_MIN, TIMEOUT_MAX))] = TIMEOUT_DEFAULT
@@ -57,6 +61,11 @@ class OfferTerms(Request, frozen=True, kw_only=True):
 class OfferRequest(OfferTerms, frozen=True, kw_only=True):
     """A price in one asset: an amount of a currency, or atomic units of the asset, which are
     exact."""
+
+    described: ClassVar[Schema] = {
+        **one_of("amount", "amount_atomic"),
+        "dependentRequired": {"amount": ["currency"]},
+    }
 
     asset_id: AssetId
     amount_atomic: Annotated[str, by(PositiveAmount())] | None = None
@@ -81,7 +90,7 @@ class PriceRequest(OfferTerms, frozen=True, kw_only=True):
     the store takes over x402."""
 
     amount: Annotated[str, by(FiatAmount())]
-    currency: Annotated[str, by(Text(10))]
+    currency: Annotated[str, by(Text(10, described=CURRENCY))]
     asset_ids: Annotated[list[AssetId], by(List(Field(), ASSETS_MAX))] | None = None
 
 
@@ -142,6 +151,27 @@ class ExactPayload(Foreign, frozen=True, kw_only=True):
     authorization: TransferAuthorization | None
 
 
+class PermittedCoins(Foreign, frozen=True, kw_only=True):
+    token: str | None
+    amount: str | None
+
+
+class Witness(Foreign, frozen=True, kw_only=True):
+    to: str | None
+    valid_after: str | None
+
+
+class PermitAuthorization(Foreign, frozen=True, kw_only=True):
+    """Message that is signed for Permit2, as text; the nonce in digits."""
+
+    payer: str | None = field(name="from")
+    permitted: PermittedCoins | None
+    spender: str | None
+    nonce: str | None
+    deadline: str | None
+    witness: Witness | None
+
+
 Version = Annotated[int, Meta(extra_json_schema={"enum": [VERSION]})]
 
 
@@ -162,6 +192,29 @@ class SignedPaymentRequest(Foreign, frozen=True, kw_only=True):
     def network(self) -> str:
         """The network that the requirements name; empty when they name none."""
         return (self.payment_requirements and self.payment_requirements.network) or ""
+
+
+class CheckoutPayload(ExactPayload, frozen=True, kw_only=True):
+    """One of an authorization and a permit."""
+
+    authorization: TransferAuthorization | None = None
+    permit: PermitAuthorization | None = field(name="permit2Authorization", default=None)
+
+
+class CheckoutPaymentPayload(PaymentPayload, frozen=True, kw_only=True):
+    payload: CheckoutPayload | None
+
+
+class CheckoutPaymentRequest(SignedPaymentRequest, frozen=True, kw_only=True):
+    """Signed payment that the page hands in, which may be a permit."""
+
+    payment_payload: CheckoutPaymentPayload | None
+
+    @property
+    def seals(self) -> list[str]:
+        """Seals that the page was given with the terms."""
+        extra = self.payment_requirements and self.payment_requirements.extra
+        return [extra.offer] if extra and extra.offer else []
 
 
 def _readable(cls: type[Foreign], value: Mapping[str, object]) -> dict[str, object]:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from apps.agents import states
 from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services.mandates import change_status
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.networks.families import stored
 from apps.chain.sending.following import TransferFollower, TransferOrder
@@ -78,7 +78,7 @@ class DrawFollower(TransferFollower[Settlement]):
             asset_id=row.asset_id,
             settlement_id=row.pk,
             amount_atomic=row.amount_atomic,
-            gas_asset_id=native_asset_id(row.asset),
+            gas_asset_id=fee_asset_id(row.asset),
             gas_atomic=transfer.network_fee_atomic,
             at=at,
         )
@@ -93,7 +93,7 @@ class DrawFollower(TransferFollower[Settlement]):
             asset_id=row.asset_id,
             settlement_id=row.pk,
             amount_atomic=row.amount_atomic,
-            gas_asset_id=native_asset_id(row.asset),
+            gas_asset_id=fee_asset_id(row.asset),
             gas_atomic=transfer.network_fee_atomic,
             at=at,
         )

@@ -8,6 +8,8 @@ day.
 
 import secrets
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError
@@ -43,34 +45,35 @@ _KEYS = Statement(
     "SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s AND idempotency_key ="
     " %(key)s"
 )
-# The same with what staff have set, in one question.
+# The same with what staff have set, and whether the asset is active, in one question.
 _START = Statement("""
 SELECT (SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s
         AND idempotency_key = %(key)s),
-    coalesce(s.authorization_provider, 'none'), coalesce(s.x402_dispatch, false)
+    coalesce(s.authorization_provider, 'none'), coalesce(s.x402_dispatch, false),
+    EXISTS (SELECT 1 FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id
+        WHERE a.id = %(asset_id)s AND a.is_active AND c.mode = %(mode)s)
 FROM (VALUES (1)) AS one LEFT JOIN agents_agentsettings s ON s.store_id = %(store_id)s
 """)
-_INSERT = Statement(f"""
+# The row with its key first, of which the rest is made; then lock, caps and debit in one: anyone
+# who had to wait for the mandate is measured against what it has become.
+_INSERT_AND_SPEND = Statement(f"""
 WITH made AS (
     INSERT INTO agents_settlement ({", ".join(_COLUMNS)})
     VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
-    RETURNING id, status, created_at
+    RETURNING id, status, created_at, mandate_id, amount_atomic
+), step AS (
+    INSERT INTO agents_settlementstep (settlement_id, from_status, to_status, at, note)
+    SELECT id, NULL, status, created_at, '' FROM made
 )
-INSERT INTO agents_settlementstep (settlement_id, from_status, to_status, at, note)
-SELECT id, NULL, status, created_at, '' FROM made RETURNING settlement_id
-""")  # noqa: S608  # only names of columns are put in
-# Lock, caps and debit in one: anyone who had to wait for the row is measured against what it has
-# become.
-_SPEND = Statement("""
 UPDATE agents_mandate m
-SET spent_atomic = m.spent_atomic + %(amount)s::numeric,
-    updated_at = CASE WHEN %(amount)s::numeric > 0 THEN %(at)s::timestamptz ELSE m.updated_at END
-FROM stores_store s
-WHERE m.id = %(mandate_id)s AND s.id = m.store_id AND m.status = 'active'
-  AND m.spent_atomic + %(amount)s::numeric <= m.total_cap_atomic
-  AND (m.per_call_cap_atomic IS NULL OR %(amount)s::numeric <= m.per_call_cap_atomic)
+SET spent_atomic = m.spent_atomic + made.amount_atomic,
+    updated_at = CASE WHEN made.amount_atomic > 0 THEN made.created_at ELSE m.updated_at END
+FROM made, stores_store s
+WHERE m.id = made.mandate_id AND s.id = m.store_id AND m.status = 'active'
+  AND m.spent_atomic + made.amount_atomic <= m.total_cap_atomic
+  AND (m.per_call_cap_atomic IS NULL OR made.amount_atomic <= m.per_call_cap_atomic)
 RETURNING m.expires_at, s.test_offset_seconds, m.spent_atomic = m.total_cap_atomic
-""")
+""")  # noqa: S608  # only names of columns are put in
 
 
 class AssetMismatch(Failure):
@@ -108,10 +111,10 @@ def create_settlement(
     Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded,
     InsufficientForSettlement, PayoutsSuspended, or what a wrong asset raises.
     """
-    earlier, is_sending = _start(access, key)
-    if earlier is not None:
-        return earlier, False
-    settlement = _unsaved(access, request, key, is_sending=is_sending)
+    start = _start(access, key, request.asset_id)
+    if start.earlier is not None:
+        return start.earlier, False
+    settlement = _unsaved(access, request, key, start)
     try:
         return make_once(lambda: _earlier(access, key), lambda: _draw(settlement))
     except InsufficientBalance:
@@ -127,9 +130,9 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     """Answer to a body that isn't a SettlementRequest, in the order of the contract: permission,
     the settlement of a used key, the asset, the amount. Raises what create_settlement does, or the
     refusal."""
-    earlier, _ = _start(access, key)
-    if earlier is not None:
-        return earlier
+    start = _start(access, key)
+    if start.earlier is not None:
+        return start.earlier
     if (
         refusal.rule not in OF_BODIES
         and isinstance(asset_id, str)
@@ -139,16 +142,30 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     raise refusal
 
 
-def _start(access: Access, key: str) -> tuple[Settlement | None, bool]:
-    """The settlement that the key has made, and whether the store's draws are sent on the chain.
-    Raises what operations.check does, or MandateRequired."""
+@dataclass(frozen=True)
+class _Start:
+    """The settlement that a key has made, whether the store's draws are sent on the chain, and
+    whether the asset is an active one of the mode."""
+
+    earlier: Settlement | None
+    is_sending: bool
+    is_asset_active: bool
+
+
+def _start(access: Access, key: str, asset_id: str = "") -> _Start:
+    """Raises what operations.check does, or MandateRequired."""
     operations.check(access, operations.SETTLEMENT)
-    ((settlement_id, provider, is_sending),) = _START.rows(
-        credential_id=access.credential_id, key=key, store_id=access.store_id
+    ((settlement_id, provider, is_sending, is_asset_active),) = _START.rows(
+        credential_id=access.credential_id,
+        key=key,
+        store_id=access.store_id,
+        asset_id=asset_id if asset_id.isprintable() else "",
+        mode=access.mode,
     )
     if provider == AuthorizationProvider.NONE:
         raise authorize.MandateRequired
-    return None if settlement_id is None else _settlement(settlement_id), is_sending
+    earlier = None if settlement_id is None else _settlement(settlement_id)
+    return _Start(earlier, is_sending, is_asset_active)
 
 
 def _earlier(access: Access, key: str) -> Settlement | None:
@@ -162,16 +179,15 @@ def _settlement(settlement_id: uuid.UUID) -> Settlement:
     return settlement
 
 
-def _unsaved(
-    access: Access, request: SettlementRequest, key: str, *, is_sending: bool
-) -> Settlement:
+def _unsaved(access: Access, request: SettlementRequest, key: str, start: _Start) -> Settlement:
     refuse_payout(access.store)
-    require_active(access.mode, request.asset_id)
+    if not start.is_asset_active:
+        require_active(access.mode, request.asset_id)
     mandate = find_mandate(access, request.mandate_ref)
     if mandate.asset_id != request.asset_id:
         raise AssetMismatch
     at = access.now()
-    is_dispatched = is_sending and access.is_live and request.amount_atomic > 0
+    is_dispatched = start.is_sending and access.is_live and request.amount_atomic > 0
     if is_dispatched and request.pay_to:
         _check_recipient(access, stored(request.pay_to))
     return Settlement(
@@ -207,16 +223,11 @@ def _draw(settlement: Settlement) -> Settlement:
     values: dict[str, object] = {
         column: getattr(settlement, name) for column, name in _COLUMNS.items()
     }
-    _INSERT.rows(
-        **values
-        | {
-            "requirements": (
-                None if settlement.requirements is None else Jsonb(settlement.requirements)
-            )
-        }
+    values["requirements"] = (
+        None if settlement.requirements is None else Jsonb(settlement.requirements)
     )
+    at = _insert_and_spend(settlement, values)
     settlement._state.adding = False
-    at = _spend(settlement)
     if not settlement.amount_atomic:
         return settlement
     movements.x402_settled(
@@ -233,12 +244,12 @@ def _draw(settlement: Settlement) -> Settlement:
     return settlement
 
 
-def _spend(settlement: Settlement) -> datetime:
-    """Take the amount from the mandate, which stays locked, and tell when. Raises MandateRequired
-    or SpendCapExceeded."""
+def _insert_and_spend(settlement: Settlement, values: Mapping[str, object]) -> datetime:
+    """Write the row, then take the amount from the mandate, which stays locked, and tell when.
+    Raises MandateRequired or SpendCapExceeded."""
     mandate = settlement.mandate
     amount = settlement.amount_atomic
-    spent = _SPEND.rows(mandate_id=mandate.pk, amount=amount, at=settlement.created_at)
+    spent = _INSERT_AND_SPEND.rows(**values)
     if not spent:
         mandate.refresh_from_db(fields=["status", "expires_at"])
         is_over = (

@@ -6,7 +6,7 @@ price in atomic units is exact; the intent then costs the fewest cents that are 
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import structs
 
@@ -111,9 +111,15 @@ def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[
     return _sealed(access, request, intent, prices, _own_key(key))[0], True
 
 
-def make_offers(access: Access, request: PriceRequest) -> list[Offer]:
+def make_offers(
+    access: Access,
+    request: PriceRequest,
+    *,
+    title: str | None = None,
+    success_url: str | None = None,
+) -> list[Offer]:
     """One payment's offers, in each asset that is named, or in each that can be signed: a payer
-    chooses one. What can't be paid is left out.
+    chooses one. What can't be paid is left out. The payment will have the title and the address.
 
     Raises as `make_offer`.
     """
@@ -125,7 +131,7 @@ def make_offers(access: Access, request: PriceRequest) -> list[Offer]:
     if not tokens:
         raise NotSignable
     minimums = {token.pk: minimum_atomic(token) for token in tokens}
-    intent = _intent(access, request)
+    intent = structs.replace(_intent(access, request), title=title, success_url=success_url)
     prices = fixed_prices(access, intent, tokens)
     payable = [one for one in prices if one.required_atomic >= minimums[one.asset.pk]]
     if not payable:
@@ -140,14 +146,19 @@ def _signed_before(access: Access, key: str | None) -> Offer | None:
     row = rows.filter(
         payment__idempotency_caller=access.caller, payment__idempotency_key=key
     ).first()
-    return None if row is None else _recorded_offer(row)
+    return None if row is None else _recorded_offer(row, _signable(row.asset))
+
+
+def _signable(asset: Asset) -> Asset:
+    token = signable(asset)
+    if token is None:
+        raise NotSignable
+    return token
 
 
 def _token(access: Access, asset_id: str) -> Asset:
     asset = asset_for(access.mode, asset_id)
-    token = signable(asset)
-    if token is None:
-        raise NotSignable
+    token = _signable(asset)
     if asset.pk not in {accepted.pk for accepted in accepted_assets(access.store_id, access.mode)}:
         raise NotAccepted
     if asset.pk in own_assets(access):
@@ -218,6 +229,8 @@ def _sealed(
         metadata=request.metadata,
         customer_pays_fee=intent.customer_pays_fee,
         key=key,
+        title=intent.title,
+        success_url=intent.success_url,
     )
     seal = terms.seal()
     return [
@@ -251,7 +264,7 @@ def offer_at(access: Access, pay_to: str, token: Asset, seals: Iterable[object])
     rows = PaymentOffer.objects.visible_to(access).select_related("payment", "asset__chain")
     row = rows.filter(pay_to=pay_to, asset=token.pk).first()
     if row is not None:
-        return _recorded_offer(row)
+        return _recorded_offer(row, token)
     entries = PaymentAddress.objects.filter(
         payment__store=access.store_id, payment__mode=access.mode
     )
@@ -278,17 +291,21 @@ def has_received(payment: Payment) -> bool:
     return Deposit.objects.filter(address__in=mine).exclude(status=Deposit.Status.FAILED).exists()
 
 
-def payment_offers(payment: Payment) -> list[Offer]:
-    """Offers for a payment that is there already. Not inside a transaction."""
+def payment_offers(
+    payment: Payment, token_of: Callable[[Asset], Asset | None] = signable
+) -> list[Offer]:
+    """Offers for a payment that is there already, in what can be signed. Not inside a
+    transaction."""
     if payment.status != PENDING or has_received(payment):
         return []
     row = PaymentOffer.objects.filter(payment=payment).select_related("payment", "asset__chain")
     recorded = row.first()
     if recorded is not None:
-        return [_recorded_offer(recorded)]
+        token = token_of(recorded.asset)
+        return [] if token is None else [_recorded_offer(recorded, token)]
     entries = PaymentAddress.objects.filter(payment=payment, own_wallet=None, asset__is_active=True)
     pairs = [
-        (entry, signable(entry.asset))
+        (entry, token_of(entry.asset))
         for entry in entries.select_related("asset__chain", "payment")
     ]
     return [
@@ -300,10 +317,7 @@ def payment_offers(payment: Payment) -> list[Offer]:
     ]
 
 
-def _recorded_offer(row: PaymentOffer) -> Offer:
-    token = signable(row.asset)
-    if token is None:
-        raise NotSignable
+def _recorded_offer(row: PaymentOffer, token: Asset) -> Offer:
     return Offer(
         asset=token,
         pay_to=row.pay_to_id,

@@ -14,13 +14,14 @@ from django.db import transaction
 
 from apps.agents.models import SignedPayment, SignedPaymentStep
 from apps.agents.states import SIGNED, SIGNED_OPEN
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import carried_out, costs, sender
+from apps.chain.sending import carried_out, costs, permits, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.chain.sending.following import TransferFollower, TransferOrder
+from apps.chain.sending.permits import Permit
 from apps.chain.watching import address_looks
 from apps.core import clock
 from apps.core.machine import Change, StepWithNote
@@ -176,7 +177,14 @@ def authorization_of(signed: SignedPayment) -> Authorization:
         valid_before=signed.valid_before,
         nonce=signed.nonce,
         signature=signed.signature,
+        permit=_permit_of(signed),
     )
+
+
+def _permit_of(signed: SignedPayment) -> Permit | None:
+    if signed.contract_address != permits.PERMIT2:
+        return None
+    return Permit(str(signed.offer.asset.contract_address), permits.carrier(signed.chain_id))
 
 
 def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
@@ -184,7 +192,7 @@ def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime)
     if transfer.network_fee_atomic and transfer.handled_status != transfer.status:
         movements.x402_gas_paid(
             mode=signed.mode,
-            asset_id=native_asset_id(signed.offer.asset),
+            asset_id=fee_asset_id(signed.offer.asset),
             signed_id=signed.pk,
             payment_id=signed.offer.payment_id,
             gas_atomic=transfer.network_fee_atomic,
@@ -204,7 +212,7 @@ def _is_unsettled(signed: SignedPayment) -> bool:
 def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
     """The merchant bears the gas of what it has settled, as far as it has the chain's coin; of what
     was signed at its checkout, in the coin that was paid."""
-    asset_id = native_asset_id(signed.offer.asset)
+    asset_id = fee_asset_id(signed.offer.asset)
     if signed.is_of_checkout:
         worth = costs.worth_of_gas(signed.offer.asset, gas_atomic)
         asset_id, gas_atomic = signed.offer.asset_id, worth or 0

@@ -86,6 +86,8 @@ def _intent(terms: Terms) -> PaymentRequest:
     return PaymentRequest(
         amount=terms.amount,
         currency=terms.currency,
+        title=terms.title,
+        success_url=terms.success_url,
         description=terms.description,
         expires_in=terms.expires_in,
         order_id=terms.order_id,

@@ -8,6 +8,7 @@ that it isn't.
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from apps.access.access import Access
 from apps.agents.models import PaymentOffer, SignedPayment, SignedPaymentStep
 from apps.agents.requests.x402 import SignedPaymentRequest
 from apps.agents.services import x402_verify
+from apps.agents.services.checkout_surcharges import Surcharge
 from apps.agents.services.x402_progress import (
     ELSEWHERE,
     PURPOSE,
@@ -40,10 +42,11 @@ from apps.chain.sending.authorizations import Authorization
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock, jobs
 from apps.core.db.constraints import constraint_of
+from apps.core.errors import Failure
 from apps.core.idempotency import make_once
 from apps.core.process.failpoints import failpoint
 from apps.payments.models import Payment
-from apps.payments.services.hold import keep_pending
+from apps.payments.services.hold import expect_on_top, keep_pending
 from apps.payments.services.simulate import simulate_transfer
 from apps.payments.states import CLOSED
 
@@ -61,6 +64,11 @@ _Status = SignedPayment.Status
 _ONE_PER_OFFER = "signed_payment_one_per_offer"
 
 
+# What is sold is claimed before the payment is made, in its transaction: by a function that may
+# refuse, and answers with one that is given the payment.
+Claim = Callable[[], Callable[[Payment], None]]
+
+
 @dataclass(frozen=True)
 class SettleOutcome:
     """The caller's answer: a success has no reason."""
@@ -71,11 +79,13 @@ class SettleOutcome:
     text: str = ""
 
 
-def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
+def settle(
+    access: Access, request: SignedPaymentRequest, claim: Claim | None = None
+) -> SettleOutcome:
     """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
     try:
         checked = x402_verify.check(access, request)
-        signed, is_new = _begun(checked, is_of_checkout=False)
+        signed, is_new = _begun(checked, claim, is_of_checkout=False)
     except X402Refused as refusal:
         reason = (
             CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
@@ -89,11 +99,14 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     return _succeeded(signed) if signed.is_elsewhere else _wait(signed, checked.asset)
 
 
-def begin(access: Access, request: SignedPaymentRequest) -> SignedPayment:
+def begin(
+    access: Access, request: SignedPaymentRequest, surcharge: Surcharge | None = None
+) -> SignedPayment:
     """The signed payment of somebody at the checkout, who waits on the page: it is recorded and
-    carried out, once however often it is sent. Not inside a transaction. Raises X402Refused."""
-    checked = x402_verify.check(access, request)
-    signed, is_new = _begun(checked, is_of_checkout=True)
+    carried out, once however often it is sent; the surcharge was sealed when the wallet was asked.
+    Not inside a transaction. Raises X402Refused."""
+    checked = x402_verify.check(access, request, surcharge)
+    signed, is_new = _begun(checked, None, is_of_checkout=True)
     if signed.offer.payment_id != checked.offer.payment_id:
         raise X402Refused(x402_verify.NONCE_USED, "The authorization was used before", signed.payer)
     if is_new and signed.status != _Status.SETTLED:
@@ -104,12 +117,14 @@ def begin(access: Access, request: SignedPaymentRequest) -> SignedPayment:
     return signed
 
 
-def _begun(checked: CheckedPayment, *, is_of_checkout: bool) -> tuple[SignedPayment, bool]:
+def _begun(
+    checked: CheckedPayment, claim: Claim | None, *, is_of_checkout: bool
+) -> tuple[SignedPayment, bool]:
     """The row of the authorization, and whether this call made it. Raises X402Refused."""
     signed = x402_verify.known(checked)
     if signed is not None:
         return signed, False
-    return _record(checked, _refuse(checked), is_of_checkout=is_of_checkout)
+    return _record(checked, _refuse(checked), claim, is_of_checkout=is_of_checkout)
 
 
 def _refuse(checked: CheckedPayment) -> str:
@@ -127,7 +142,7 @@ def _refuse(checked: CheckedPayment) -> str:
 
 
 def _record(
-    checked: CheckedPayment, tx_hash: str, *, is_of_checkout: bool
+    checked: CheckedPayment, tx_hash: str, claim: Claim | None, *, is_of_checkout: bool
 ) -> tuple[SignedPayment, bool]:
     """The row of the authorization, and whether this call made it; `tx_hash` is the transaction of
     somebody else that has carried it out. Raises X402Refused when another authorization pays the
@@ -137,7 +152,7 @@ def _record(
     at = checked.access.now()
 
     def make() -> SignedPayment:
-        offer = record(checked.access, checked.offer, authorization.payer)
+        offer = _offer_of(checked, claim)
         is_pending = keep_pending(offer.payment_id, at + _longest(authorization), asset.pk)
         if not is_pending and not (tx_hash and _is_open_or_completed(offer)):
             raise X402Refused(
@@ -145,6 +160,8 @@ def _record(
                 "The payment can not be paid any more",
                 authorization.payer,
             )
+        if is_of_checkout:
+            expect_on_top(offer.payment_id, asset.pk, checked.offer.surcharge_atomic)
         signed = SignedPayment.objects.create(
             store_id=offer.store_id,
             mode=offer.mode,
@@ -152,7 +169,7 @@ def _record(
             updated_at=at,
             offer=offer,
             chain_id=asset.chain_id,
-            contract_address=str(asset.contract_address),
+            contract_address=authorizations.contract_of(asset, authorization),
             payer=authorization.payer,
             nonce=authorization.nonce,
             amount_atomic=authorization.amount_atomic,
@@ -178,6 +195,20 @@ def _record(
         raise X402Refused(
             x402_verify.DUPLICATE, "Another authorization pays this already", authorization.payer
         ) from None
+
+
+def _offer_of(checked: CheckedPayment, claim: Claim | None) -> PaymentOffer:
+    """The row of what is paid; before there is one, what is sold is claimed. Raises X402Refused."""
+    payer = checked.authorization.payer
+    if claim is None or checked.offer.recorded is not None:
+        return record(checked.access, checked.offer, payer)
+    try:
+        sold = claim()
+        offer = record(checked.access, checked.offer, payer)
+        sold(offer.payment)
+    except Failure as refusal:
+        raise X402Refused(x402_verify.INVALID_STATE, str(refusal), payer) from refusal
+    return offer
 
 
 def _simulate(signed: SignedPayment, asset: Asset, at: datetime) -> None:
@@ -243,6 +274,9 @@ def _was_carried_out(checked: CheckedPayment, signed: SignedPayment) -> bool:
         return False
     at = clock.now(signed.store, signed.mode)
     with contextlib.suppress(IntegrityError), transaction.atomic():  # another one pays the offer
+        if signed.is_of_checkout:
+            on_top = signed.amount_atomic - signed.offer.amount_atomic
+            expect_on_top(signed.offer.payment_id, signed.offer.asset_id, on_top)
         changes = {"is_elsewhere": True, "tx_hash": tx_hash, "failure_reason": ""}
         move(signed, _Status.SUBMITTED, at, note=ELSEWHERE, **changes)
     signed.refresh_from_db()

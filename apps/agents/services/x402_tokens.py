@@ -13,6 +13,7 @@ from apps.assets.models import Asset, NetworkFamily
 from apps.assets.selectors import accepted_assets
 from apps.chain.own.choices import own_assets
 from apps.chain.selectors import is_watched
+from apps.chain.sending import permits
 from apps.core import clock
 from apps.core.models import Mode
 
@@ -36,6 +37,12 @@ def signable(asset: Asset) -> Asset | None:
     simulated.eip712_name = SIMULATED_NAME.format(symbol=asset.coin_symbol)
     simulated.eip712_version = SIMULATED_VERSION
     return simulated
+
+
+def signable_at_checkout(asset: Asset) -> Asset | None:
+    """The asset as `signable` gives it, on the page of a payment: there a token without
+    authorizations can be paid by way of Permit2."""
+    return asset if permits.is_for(asset) else signable(asset)
 
 
 def is_simulated(asset: Asset) -> bool:

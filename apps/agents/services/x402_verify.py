@@ -6,26 +6,30 @@ A refusal carries one of the protocol's own reasons. Nothing is written here.
 
 import re
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.access.access import Access
-from apps.agents.models import SignedPayment
+from apps.agents.models import SIGNATURE_BYTES_MAX, SignedPayment
 from apps.agents.offers import Offer
 from apps.agents.requests.x402 import (
     METHOD,
+    PERMIT,
     SCHEME,
     VERSION,
+    CheckoutPaymentPayload,
     PaymentPayload,
     PaymentRequirements,
     SignedPaymentRequest,
 )
+from apps.agents.services.checkout_surcharges import Surcharge
 from apps.agents.services.x402_offers import has_received, offer_at
-from apps.agents.services.x402_tokens import is_simulated, signable
+from apps.agents.services.x402_tokens import is_simulated, signable, signable_at_checkout
 from apps.assets.models import Asset
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import authorizations, carried_out, costs
+from apps.chain.sending import authorizations, carried_out, costs, permits
 from apps.chain.sending.authorizations import Authorization
+from apps.chain.sending.permits import Permit
 from apps.core import clock
 from apps.core.models import Mode
 from apps.payments.states import CLOSED, PENDING
@@ -50,13 +54,16 @@ NONCE_USED = "invalid_exact_evm_nonce_already_used"
 INSUFFICIENT_FUNDS = "insufficient_funds"
 INVALID_STATE = "invalid_transaction_state"
 DUPLICATE = "duplicate_settlement"
+NOT_ALLOWED = "permit2_allowance_required"
+WRONG_SPENDER = "invalid_permit2_spender"
 SIMULATION_FAILED = "invalid_exact_evm_payload_transaction_simulation_failed"
 CHAIN_NOT_ASKED = "unexpected_verify_error"
 # Anyone who uses it before its time, or pays an offer that is paid already, has no coins there.
 _NOT_LOOKED_UP = (DUPLICATE, NOT_YET_VALID, CHAIN_NOT_ASKED)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
-_SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
+# Of an account 65 bytes; contracts have signatures of their own forms.
+_SIGNATURE = re.compile(rf"0x(?:[0-9a-fA-F]{{2}}){{1,{SIGNATURE_BYTES_MAX}}}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,78}", re.ASCII)
 _NETWORK = re.compile(r"eip155:([0-9]{1,18})", re.ASCII)
 
@@ -95,19 +102,37 @@ def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
     return checked
 
 
-def check(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
-    """Checks everything that needs no clock, chain or other payments. Raises X402Refused."""
+def check(
+    access: Access, request: SignedPaymentRequest, surcharge: Surcharge | None = None
+) -> CheckedPayment:
+    """Checks everything that needs no clock or other payments; the chain is asked of a payer that
+    is a contract. Not inside a transaction. Raises X402Refused."""
     payload, required = _objects(request)
-    asset = _asset(access, required)
-    authorization = _authorization(payload)
-    offer = _offer(access, asset, payload, required, authorization)
-    if authorization.amount_atomic != offer.amount_atomic:
+    asset = _asset(access, required, payload)
+    authorization = _permit(asset, payload) if permits.is_for(asset) else _authorization(payload)
+    offer = _offer(access, asset, payload, required, authorization, surcharge)
+    if authorization.amount_atomic != offer.signed_atomic:
         raise X402Refused(
             WRONG_VALUE, "The authorization is for another amount", authorization.payer
         )
-    if not authorizations.is_signed_by_payer(asset, authorization):
+    if not _is_signed(asset, authorization):
         raise X402Refused(WRONG_SIGNATURE, "The signature is not the payer's", authorization.payer)
     return CheckedPayment(access, offer, asset, authorization)
+
+
+def _is_signed(asset: Asset, authorization: Authorization) -> bool:
+    """Raises X402Refused when nobody can say."""
+    if authorizations.is_signed_by_payer(asset, authorization):
+        return True
+    if is_simulated(asset):
+        return False
+    try:
+        with closing(nodes_of(asset.chain)) as nodes:
+            return authorizations.is_signed_by_contract(asset, authorization, nodes)
+    except RpcError as error:
+        raise X402Refused(
+            CHAIN_NOT_ASKED, "The chain can't be asked at the moment", authorization.payer
+        ) from error
 
 
 def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
@@ -130,19 +155,22 @@ def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequ
     return payload, required
 
 
-def _asset(access: Access, required: PaymentRequirements) -> Asset:
+def _asset(access: Access, required: PaymentRequirements, payload: PaymentPayload) -> Asset:
     """The token that the requirements name, on a chain of the caller's mode."""
+    is_of_checkout = isinstance(payload, CheckoutPaymentPayload)
+    token_of = signable_at_checkout if is_of_checkout else signable
     chain_id = _NETWORK.fullmatch(required.network or "")
     rows = Asset.objects.filter(is_active=True, chain__mode=access.mode).select_related("chain")
     rows = rows.filter(chain__chain_id=int(chain_id[1])) if chain_id else rows.none()
-    tokens = {token.contract_address: token for token in map(signable, rows) if token is not None}
+    tokens = {token.contract_address: token for token in map(token_of, rows) if token is not None}
     if not tokens:
         raise X402Refused(INVALID_NETWORK, "The network is not supported")
     asset = tokens.get((required.asset or "").lower())
     if asset is None:
         raise X402Refused(INVALID_REQUIREMENTS, "The asset is not supported")
-    if required.extra is not None and required.extra.asset_transfer_method != METHOD:
-        raise X402Refused(UNSUPPORTED_SCHEME, f"assetTransferMethod must be {METHOD}")
+    method = PERMIT if permits.is_for(asset) else METHOD
+    if required.extra is not None and required.extra.asset_transfer_method != method:
+        raise X402Refused(UNSUPPORTED_SCHEME, f"assetTransferMethod must be {method}")
     return asset
 
 
@@ -159,6 +187,34 @@ def _authorization(payload: PaymentPayload) -> Authorization:
         valid_before=_number(signed.valid_before, "validBefore"),
         nonce=_text(signed.nonce, "nonce", _NONCE),
         signature=_text(exact.signature, "signature", _SIGNATURE, WRONG_SIGNATURE),
+    )
+
+
+def _permit(asset: Asset, payload: PaymentPayload) -> Authorization:
+    exact = payload.payload if isinstance(payload, CheckoutPaymentPayload) else None
+    signed = None if exact is None else exact.permit
+    if exact is None or signed is None:
+        raise X402Refused(INVALID_PAYLOAD, "payload must hold a permit2Authorization")
+    permitted, witness = signed.permitted, signed.witness
+    if permitted is None or witness is None:
+        raise X402Refused(INVALID_PAYLOAD, "permitted and witness must be objects")
+    payer = _text(signed.payer, "from", _ADDRESS)
+    spender = _text(signed.spender, "spender", _ADDRESS)
+    if spender != permits.carrier(asset.chain_id):
+        raise X402Refused(WRONG_SPENDER, "The permit is for another spender", payer)
+    if _text(permitted.token, "token", _ADDRESS) != asset.contract_address:
+        raise X402Refused(INVALID_PAYLOAD, "The permit is for another token", payer)
+    if _number(witness.valid_after, "validAfter"):
+        raise X402Refused(NOT_YET_VALID, "validAfter must be 0", payer)
+    return Authorization(
+        payer=payer,
+        to=_text(witness.to, "to", _ADDRESS),
+        amount_atomic=_number(permitted.amount, "amount"),
+        valid_after=0,
+        valid_before=_number(signed.deadline, "deadline"),
+        nonce=f"0x{_number(signed.nonce, 'nonce'):064x}",
+        signature=_text(exact.signature, "signature", _SIGNATURE, WRONG_SIGNATURE),
+        permit=Permit(str(asset.contract_address), spender),
     )
 
 
@@ -183,6 +239,7 @@ def _offer(
     payload: PaymentPayload,
     required: PaymentRequirements,
     authorization: Authorization,
+    surcharge: Surcharge | None,
 ) -> Offer:
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
@@ -198,7 +255,10 @@ def _offer(
         if not any(seals):
             text += ", and extra.offer of what was asked for isn't there"
         raise X402Refused(RECIPIENT_MISMATCH, text, authorization.payer)
-    if required.amount != str(offer.amount_atomic):
+    named = (offer.payment_id, asset.pk)
+    if surcharge is not None and named == (surcharge.payment_id, surcharge.asset_id):
+        offer = replace(offer, surcharge_atomic=surcharge.atomic)
+    if required.amount != str(offer.signed_atomic):
         raise X402Refused(
             INVALID_REQUIREMENTS, "The amount is not what was asked for", authorization.payer
         )
@@ -214,7 +274,7 @@ def known(checked: CheckedPayment) -> SignedPayment | None:
     """The existing payment of this authorization, of any caller."""
     return SignedPayment.objects.filter(
         chain=checked.asset.chain_id,
-        contract_address=checked.asset.contract_address,
+        contract_address=authorizations.contract_of(checked.asset, checked.authorization),
         payer=checked.authorization.payer,
         nonce=checked.authorization.nonce,
     ).first()
@@ -279,6 +339,10 @@ def check_now(checked: CheckedPayment) -> None:
             if not authorizations.is_covered(asset, authorization, nodes):
                 raise X402Refused(
                     INSUFFICIENT_FUNDS, "The payer holds less than the amount", authorization.payer
+                )
+            if not authorizations.is_allowed(asset, authorization, nodes):
+                raise X402Refused(
+                    NOT_ALLOWED, "Permit2 may take less than the amount", authorization.payer
                 )
             if not authorizations.would_pass(asset, authorization, nodes):
                 raise X402Refused(

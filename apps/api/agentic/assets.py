@@ -22,6 +22,7 @@ from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing.queries import Query, described
 from apps.assets.lowest_prices import lowest_prices
 from apps.core import clock
+from apps.core.messages.fields import NOT_EMPTY
 from apps.ledger.documents import AgentBalancesDocument, balances_document
 
 
@@ -35,13 +36,15 @@ class RateFilters(Query, frozen=True, kw_only=True):
 
 
 class MarketQuery(Query, frozen=True, kw_only=True):
-    symbol_or_id: Annotated[str, described("ETH, or a public price id such as ethereum")] | None
+    symbol_or_id: (
+        Annotated[str, described("ETH, or a public price id such as ethereum", **NOT_EMPTY)] | None
+    )
     currency: Annotated[str, Meta(extra_json_schema={"default": "usd"})] | None = None
     vs_currency: Annotated[str, described("Another name of `currency`")] | None = None
 
 
 class AgentBalances(AgentView):
-    """What the store holds; a filter leaves the settlement balance as it is."""
+    """Balances of the store; a filter leaves the settlement balance as it is."""
 
     query = BalanceFilters
     answers = {"GET": AgentBalancesDocument}
@@ -72,7 +75,7 @@ class ExchangeRates(AgentView):
 
 
 class Tokens(AgentView):
-    """What customers can pay with, and what they could."""
+    """Assets that customers can pay with, and those that they could."""
 
     answers = {"GET": AgentTokensDocument}
 

@@ -34,6 +34,9 @@ def finish(result: Schema, generator: Any, request: Any, public: bool) -> Schema
             _require(operation)
             if name in examples:
                 _exemplify(operation, examples[name])
+            for status in operation["responses"]:
+                if beside := examples.get(f"{name} {status}"):
+                    _exemplify_answer(operation, beside)
     result["tags"] = [{"name": name, "description": words} for name, words in groups.items()]
     result["webhooks"] = {event: {"post": operation_of(event, reference)} for event in EVENTS}
     result["components"]["schemas"] = components()
@@ -56,14 +59,41 @@ def _reference() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
 def _require(operation: Schema) -> None:
     """A body with a required field is required itself, and so is a form."""
     contents = operation.get("requestBody", {}).get("content", {})
-    if FORM in contents or any(content["schema"].get("required") for content in contents.values()):
+    if FORM in contents or any(_asks(content["schema"]) for content in contents.values()):
         operation["requestBody"]["required"] = True
 
 
+def _asks(schema: Schema) -> bool:
+    """Tells whether it refuses an empty object."""
+    if "anyOf" in schema:
+        return all(map(_asks, schema["anyOf"]))
+    return not {"required", "minProperties", "if"}.isdisjoint(schema)
+
+
 def _exemplify(operation: Schema, example: Schema) -> None:
-    """Adds the reference's example: a request to a running service, and its answer."""
+    """Adds the reference's example: a request to a running service, and its answer. A form has the
+    same fields."""
     if example["request"] is not None and "requestBody" in operation:
-        operation["requestBody"]["content"]["application/json"]["example"] = example["request"]
-    answer = operation["responses"].get(str(example["status"]), {}).get("content", {})
-    if example["response"] is not None and "application/json" in answer:
-        answer["application/json"]["example"] = example["response"]
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = example["request"]
+    _exemplify_answer(operation, example)
+
+
+def _exemplify_answer(operation: Schema, example: Schema) -> None:
+    """A success with another status but the same document has the same answer; a file is shown by
+    its beginning."""
+    if "file" in example:
+        files = operation["responses"][str(example["status"])]["content"]
+        files[example["type"]]["example"] = example["file"]
+    answer = _json_of(operation["responses"].get(str(example["status"]), {}))
+    if example["response"] is None or answer is None:
+        return
+    for status, response in operation["responses"].items():
+        content = _json_of(response) if status.startswith("2") else None
+        if content is not None and content["schema"] == answer["schema"]:
+            content["example"] = example["response"]
+
+
+def _json_of(response: Schema) -> Schema | None:
+    content: Schema | None = response.get("content", {}).get("application/json")
+    return content

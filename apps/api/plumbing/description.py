@@ -23,6 +23,8 @@ from apps.core.messages.documents import Pdf, XmlFile, type_schema
 from apps.core.messages.fields import Schema
 from apps.core.messages.requests import Request, shape_of
 
+KEY: Schema = {"type": "string", "pattern": "^[ -~]{1,255}$"}
+
 
 def refusal_shape(view: Any) -> Any:
     """The shape in which this view tells that a rule was broken."""
@@ -46,7 +48,25 @@ def _form(query: type[Struct]) -> Schema:
         "type": "object",
         "properties": properties,
         "required": [field.encode_name for field in fields if field.required],
+        "additionalProperties": {"type": "string"},
     }
+
+
+def closed(schema: Any) -> Any:
+    """A schema whose objects have no properties beyond those that are listed."""
+    if not isinstance(schema, dict):
+        return schema
+    inner = {
+        name: {key: closed(value) for key, value in part.items()}
+        if name == "properties"
+        else [closed(item) for item in part]
+        if name == "anyOf"
+        else closed(part)
+        if name == "items"
+        else part
+        for name, part in schema.items()
+    }
+    return {**inner, "additionalProperties": False} if "properties" in schema else inner
 
 
 def _fields(query: type[Struct]) -> tuple[types.Field, ...]:
@@ -129,7 +149,7 @@ class ViewSchema(AutoSchema):
         if rule is not None:
             parameters.append(
                 OpenApiParameter(
-                    "Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required"
+                    "Idempotency-Key", KEY, OpenApiParameter.HEADER, required=rule == "required"
                 )
             )
         if self._names_ignored:
@@ -157,7 +177,7 @@ class ViewSchema(AutoSchema):
             return None
         schema = body_schema(body, self.view)
         if self.view.refuses_unknown:
-            schema = {**schema, "additionalProperties": False}
+            schema = closed(schema)
         return dict.fromkeys(
             ("application/json", FORM) if self.view.takes_forms else ("application/json",), schema
         )
@@ -227,12 +247,29 @@ def body_schema(body: Any, view: Any) -> Schema:
         return _form(body)
     fields = shape_of(body).schema()
     if view.wrapper and view.wrapper_is_optional:
-        return {"type": "object", "properties": {view.wrapper: fields, **fields["properties"]}}
+        return _wrapped_or_not(view.wrapper, fields)
     return (
         {"type": "object", "properties": {view.wrapper: fields}, "required": [view.wrapper]}
         if view.wrapper
         else fields
     )
+
+
+def _wrapped_or_not(wrapper: str, fields: Schema) -> Schema:
+    """Schema of a body that has its fields in a wrapper, and then nothing beside it, or without."""
+    alone = {name: part for name, part in fields.items() if name != "required"}
+    body = {
+        **alone,
+        "properties": {wrapper: fields, **fields["properties"]},
+        "dependentSchemas": {wrapper: {"maxProperties": 1}},
+    }
+    if "required" not in fields:
+        return body
+    return {
+        **body,
+        "if": {"properties": {wrapper: False}},
+        "then": {"required": fields["required"]},
+    }
 
 
 def done_status(view: Any, method: str) -> int:

@@ -2,13 +2,14 @@
 kilobytes.
 
 A body is kept of what changes something, and of every refusal; answers to other reads are not: who
-may read them asks again. Nothing is kept of calls that hand out credentials.
+may read them asks again. Nothing is kept of calls that hand out credentials. Bodies are taken while
+a call is answered, and masked when they are written, for which no call waits.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ import msgspec
 
 from apps.chain.addresses import may_be_secret
 from apps.chain.networks.bitcoin.accounts import is_secret
-from apps.core.process.logs import redact
+from apps.core.process.logs import REDACTED, names_secret, redact
 
 KEPT_MAX = 4096  # characters of each body
 _LOOKED_AT = KEPT_MAX + 1024  # bytes that are masked at least: a mask may be shorter than the value
@@ -48,34 +49,46 @@ _SHORT = 64  # characters of a name that is remembered
 _WITH_BODY = ("POST", "PATCH", "PUT")
 
 
-def kept_request(method: str, route: str, data: Any) -> str | None:
-    """The body of a call, or None."""
+Kept = Callable[[], str | None]
+
+
+def kept_request(method: str, route: str, data: Any) -> Kept | None:
+    """Masks the body of a call when it is called; None where none is kept."""
     if method not in _WITH_BODY or route.startswith(_UNKEPT_ROUTES) or not isinstance(data, dict):
         return None
     return _kept(route, data)
 
 
-def kept_response(method: str, route: str, status: int, data: Any) -> str | None:
-    """The answer, or None."""
+def kept_response(method: str, route: str, status: int, data: Any) -> Kept | None:
+    """Masks the answer when it is called; None where none is kept."""
     is_kept = method in (*_WITH_BODY, "DELETE") or status >= 400
     if not is_kept or data is None or route.startswith(_UNKEPT_ROUTES):
         return None
     return _kept(route, data)
 
 
-def _kept(route: str, data: Any) -> str | None:
+def _kept(route: str, data: Any) -> Kept | None:
+    """Its bytes wait; of a large one no more than is looked at."""
     try:
         encoded = msgspec.json.encode(data)
-        if len(encoded) > READ_BYTES_MAX:
-            return f"{len(encoded)} bytes, not kept"
-        plain = msgspec.json.decode(encoded)
+        size = len(encoded)
+        if size > READ_BYTES_MAX:
+            return partial(str, f"{size} bytes, not kept")
+        plain = msgspec.json.decode(encoded) if size > _LOOKED_AT else None
     except (TypeError, ValueError, msgspec.MsgspecError):
         return None
-    if len(encoded) > _LOOKED_AT and isinstance(plain, dict):
-        plain = _beginning(plain)
-    text = msgspec.json.encode(redact(masked(plain, of_person=_is_of_people(route)))).decode()
-    is_whole = len(encoded) <= _LOOKED_AT and len(text) <= KEPT_MAX
-    return text if is_whole else f"{text[:KEPT_MAX]}{CUT}"
+    if isinstance(plain, dict):
+        encoded = msgspec.json.encode(_beginning(plain))
+    return partial(_masked, encoded, is_whole=size <= _LOOKED_AT, of_person=_is_of_people(route))
+
+
+def _masked(encoded: bytes, *, is_whole: bool, of_person: bool) -> str | None:
+    try:
+        plain = msgspec.json.decode(encoded)
+    except (ValueError, msgspec.MsgspecError):
+        return None
+    text = msgspec.json.encode(masked(plain, of_person=of_person)).decode()
+    return text if is_whole and len(text) <= KEPT_MAX else f"{text[:KEPT_MAX]}{CUT}"
 
 
 def _beginning(fields: Mapping[str, object]) -> Mapping[str, object]:
@@ -102,6 +115,7 @@ class _FieldName:
     """A field by its name: its text, kept in place of the name, and what its value tells."""
 
     text: str
+    is_secret: bool
     is_personal: bool
     names_people: bool  # a name or an address, which is a person's where people are shown
     is_of_people: bool
@@ -109,15 +123,12 @@ class _FieldName:
     is_place: bool  # where coins go
 
 
-def _field_name(name: str) -> _FieldName:
-    """Of one that a body has. Names of our documents are few and come in every answer."""
-    return _short_name(name) if len(name) <= _SHORT else _read_name(name)
-
-
 def _read_name(name: str) -> _FieldName:
     plain = _WORDS.sub("_", name).lower()
+    text = _text(name)
     return _FieldName(
-        _text(name),
+        text,
+        names_secret(text),
         _PERSONAL.search(plain) is not None,
         plain in _OF_PEOPLE,
         _is_of_people(plain),
@@ -126,6 +137,7 @@ def _read_name(name: str) -> _FieldName:
     )
 
 
+# Names of our documents are few and come in every answer.
 _short_name = lru_cache(maxsize=1024)(_read_name)
 
 
@@ -134,31 +146,38 @@ def _is_of_people(name: str) -> bool:
 
 
 def masked(value: Any, *, of_person: bool = False) -> Any:
-    """The value without what tells of a person or spends coins; whatever isn't text or a container
-    says nothing."""
-    if isinstance(value, Mapping):
-        fields = [(_field_name(str(key)), inner) for key, inner in value.items()]
-        return {name.text: _field(name, inner, of_person) for name, inner in fields}
-    if isinstance(value, list):
+    """Decoded JSON without what tells of a person, opens a door or spends coins; numbers, booleans
+    and null say nothing."""
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if kind is list:
         return [masked(inner, of_person=of_person) for inner in value]
-    return _text(value) if isinstance(value, str) else value
+    if kind is not dict:
+        return value
+    fields = {}
+    for key, inner in value.items():
+        name = _short_name(key) if len(key) <= _SHORT else _read_name(key)
+        if name.is_secret:
+            fields[name.text] = REDACTED
+        else:
+            fields[name.text] = _field(name, inner, of_person) if inner else inner
+    return fields
 
 
 def _text(value: str) -> str:
-    if SECRET_LENGTH_MIN <= len(value) <= KEPT_MAX and is_secret(value):
+    if len(value) >= SECRET_LENGTH_MIN and len(value) <= KEPT_MAX and is_secret(value):
         return MASK
-    return _EMAIL.sub(MASK, value) if "@" in value else value
+    return str(redact(_EMAIL.sub(MASK, value) if "@" in value else value))
 
 
 def _field(name: _FieldName, value: Any, of_person: bool) -> Any:
-    if value in (None, "", [], {}):
-        return value
     if name.is_personal or (of_person and name.names_people):
         return MASK
-    if name.is_place and isinstance(value, str) and may_be_secret(value[:KEPT_MAX]):
-        return MASK
-    if name.is_url and isinstance(value, str):
-        return _without_path(value)
+    if type(value) is str:
+        if name.is_place and may_be_secret(value[:KEPT_MAX]):
+            return MASK
+        return _without_path(value) if name.is_url else _text(value)
     return masked(value, of_person=of_person or name.is_of_people)
 
 

@@ -1,6 +1,5 @@
 """Invoices as every interface and their events show them, and as their customers see them."""
 
-from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from msgspec.structs import asdict
 
 from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.e_invoices.formats import EInvoiceFormat
-from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, TaxCategory
+from apps.billing.models import Invoice, InvoiceLine, InvoiceParts, InvoiceTax, TaxCategory
 from apps.billing.models.tax import TaxCase
 from apps.billing.numbers import formatted_number
 from apps.core.clock import iso
@@ -164,10 +163,10 @@ def x402_url(invoice: Invoice) -> str | None:
     )
 
 
-def invoice_document(
-    invoice: Invoice, lines: Sequence[InvoiceLine] | None = None
-) -> InvoiceDocument:
-    """With its customer and lines, which are read unless they are at hand."""
+def invoice_document(invoice: Invoice, parts: InvoiceParts | None = None) -> InvoiceDocument:
+    """With its customer, lines and taxes, which are read unless they are at hand."""
+    if parts is None:
+        parts = InvoiceParts(list(invoice.lines.all()), invoice.charged_taxes)
     return InvoiceDocument(
         id=str(invoice.pk),
         status=invoice.status,
@@ -196,7 +195,7 @@ def invoice_document(
         tax_rate_bps=invoice.tax_rate_bps,
         tax_rate_id=str(invoice.tax_rate_id) if invoice.tax_rate_id else None,
         tax_case=invoice.tax_case,
-        taxes=[_tax(tax) for tax in invoice.charged_taxes],
+        taxes=[_tax(tax) for tax in parts.taxes],
         issued_on=_day(invoice.issued_on),
         supplied_from=_day(invoice.supplied_from),
         supplied_until=_day(invoice.supplied_until),
@@ -207,7 +206,7 @@ def invoice_document(
         footer=invoice.footer,
         metadata=invoice.metadata,
         needs_attention=invoice.needs_attention,
-        line_items=[_line(line) for line in (invoice.lines.all() if lines is None else lines)],
+        line_items=[_line(line) for line in parts.lines],
         livemode=invoice.is_live,
         finalized_at=iso(invoice.finalized_at),
         paid_at=iso(invoice.paid_at),

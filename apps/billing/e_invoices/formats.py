@@ -80,6 +80,8 @@ class EInvoiceFormat:
     def xml(self, bill: Bill) -> bytes:
         """The document; see `lacks`."""
         addressed = self.addressed(bill)
+        if self.is_peppol:
+            addressed = _with_one_note(addressed)
         if self.process:
             return self.write(addressed, self.guideline, self.process)
         if bill.seller.address.country == "FR":
@@ -136,6 +138,12 @@ def _lacks_of_fa3(bill: Bill) -> str:
     if not all(is_known_rate(share.tax) for share in bill.shares):
         return _POLISH_RATE
     return _IN_ZLOTY if wants_zloty_rate(bill) and bill.zloty_rate is None else ""
+
+
+def _with_one_note(bill: Bill) -> Bill:
+    """Bill with its notes as one: Peppol takes no second one, in either syntax."""
+    text = "\n".join(note.text for note in bill.notes)
+    return replace(bill, notes=(Note(text),) if text else ())
 
 
 def _with_french_notes(bill: Bill) -> Bill:

@@ -4,9 +4,18 @@ is finalized."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from uuid import UUID
 
-from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, Price, TaxCategory, TaxRate
-from apps.billing.taxes.choosing import Choice, LineSource, SaleParties, choose
+from apps.billing.models import (
+    Invoice,
+    InvoiceLine,
+    InvoiceParts,
+    InvoiceTax,
+    Price,
+    TaxCategory,
+    TaxRate,
+)
+from apps.billing.taxes.choosing import Choice, LineSource, SaleParties, SellerRecords, choose
 from apps.billing.taxes.counting import Figures, PricedLine, TaxGroup, count
 from apps.core.text.days import zone_named
 
@@ -47,14 +56,21 @@ def tax_day(invoice: Invoice, at: datetime) -> date:
 
 
 def charge(
-    invoice: Invoice, lines: Sequence[BilledLine], at: datetime, *, is_cycle: bool = False
+    invoice: Invoice,
+    lines: Sequence[BilledLine],
+    at: datetime,
+    *,
+    is_cycle: bool = False,
+    seller: SellerRecords | None = None,
 ) -> Charged:
-    """Count the lines of an invoice into its columns. Raises Invalid."""
+    """Count the lines of an invoice into its columns; `seller` when it is at hand. Raises
+    Invalid."""
     parties = SaleParties(
         invoice.store,
         invoice.mode,
         invoice.customer if invoice.customer_id else None,
         tax_day(invoice, at),
+        seller,
     )
     choice = choose(
         parties,
@@ -74,8 +90,28 @@ def charge(
     return Charged(figures, choice)
 
 
-def put_lines(invoice: Invoice, lines: Sequence[BilledLine], charged: Charged) -> list[InvoiceLine]:
+def put_lines(invoice: Invoice, lines: Sequence[BilledLine], charged: Charged) -> InvoiceParts:
     """The lines of an invoice that has none, in their order, and its taxes."""
+    return put_lines_of_many([(invoice, lines, charged)])[invoice.pk]
+
+
+def put_lines_of_many(
+    parts: Sequence[tuple[Invoice, Sequence[BilledLine], Charged]],
+) -> dict[UUID, InvoiceParts]:
+    """Save lines and taxes of several invoices, in one statement each; they are by ID."""
+    rows = {
+        invoice.pk: InvoiceParts(
+            _lines_of(invoice, lines, charged), taxes_of(invoice, charged.figures.groups)
+        )
+        for invoice, lines, charged in parts
+    }
+    InvoiceLine.objects.bulk_create(line for put in rows.values() for line in put.lines)
+    InvoiceTax.objects.bulk_create(tax for put in rows.values() for tax in put.taxes)
+    return rows
+
+
+def _lines_of(invoice: Invoice, lines: Sequence[BilledLine], charged: Charged) -> list[InvoiceLine]:
+    """Rows that aren't saved."""
     rows = [
         InvoiceLine(
             invoice=invoice,
@@ -89,8 +125,6 @@ def put_lines(invoice: Invoice, lines: Sequence[BilledLine], charged: Charged) -
         for position, line in enumerate(lines)
     ]
     _set_charges(rows, charged)
-    rows = InvoiceLine.objects.bulk_create(rows)
-    _put_taxes(invoice, charged)
     return rows
 
 

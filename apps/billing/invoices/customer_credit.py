@@ -5,6 +5,7 @@ The coins stay in the store's balance: a line here is what the store owes. The d
 balance at zero or above under the lock of the customer's row, which is taken after the invoice's.
 """
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -25,6 +26,14 @@ _KIND = CustomerCreditLine.Kind
 def balance_cents(customer: Customer, currency: str) -> int:
     """Credit that the customer has left in this currency."""
     return _sum(CustomerCreditLine.objects.filter(customer=customer, currency=currency))
+
+
+def with_balance(invoices: Sequence[Invoice]) -> set[uuid.UUID]:
+    """The customers of invoices who have credit left in a currency."""
+    customers = [invoice.customer_id for invoice in invoices]
+    lines = CustomerCreditLine.objects.filter(customer__in=customers).order_by()
+    sums = lines.values_list("customer", "currency").annotate(sum=Sum("amount_cents"))
+    return {customer for customer, _, sum_cents in sums if sum_cents}
 
 
 def balances_of(customer: Customer) -> list[tuple[str, int]]:

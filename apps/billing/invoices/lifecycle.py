@@ -3,10 +3,12 @@ has its history and event.
 """
 
 import secrets
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from importlib import import_module
+from itertools import groupby
 from typing import Any, Protocol, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -24,18 +26,30 @@ from apps.billing.invoices.charged import (
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.invoices.seller_buyer import parties_to_keep
-from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
+from apps.billing.models import Invoice, InvoiceParts, InvoicePayment
 from apps.billing.periods import next_reminder
 from apps.billing.services import audit_lines, emails, vat_checks
-from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
+from apps.billing.states import (
+    DRAFT,
+    INVOICE_MACHINE,
+    OPEN,
+    PAID,
+    UNCOLLECTIBLE,
+    VOID,
+    InvoiceMove,
+)
+from apps.billing.taxes.choosing import SellerRecords
 from apps.core import jobs
 from apps.core.errors import Failure
 from apps.core.ids import led_by_shard
+from apps.core.machine import IllegalMove
 from apps.payments import states as payment_states
 from apps.payments.services.looks import Untold, look_now
 from apps.payments.services.withdraw import withdraw
 
 TOKEN_BYTES = 24
+# So few that several workers share the documents of a run.
+_PREPARED_TOGETHER = 10
 
 
 class OnlyDraftsFinalized(Failure):
@@ -95,37 +109,90 @@ def _charge_as_shown(row: Invoice, at: datetime) -> None:
 def finalize_locked(
     invoice: Invoice,
     at: datetime,
-    lines: Sequence[InvoiceLine] | None = None,
+    parts: InvoiceParts | None = None,
     credit_cents: int | None = None,
 ) -> None:
     """Number it, take the customer's credit, open it to payment, and lock it; one that nothing is
-    left of is paid at once. What has no days of supply was supplied on the day of issue. `lines`
+    left of is paid at once. What has no days of supply was supplied on the day of issue. `parts`
     and the credit when they are at hand."""
-    issued_on = at.astimezone(invoice.zone).date()
     if credit_cents is None:
         credit_cents = customer_credit.usable_cents(invoice)
-    numbered = numbering.next_invoice_number(invoice, issued_on)
+    numbered = numbering.next_invoice_number(invoice, _day_of(invoice, at))
     _move(
         invoice,
         OPEN,
         at,
-        lines,
+        parts,
         number=numbered.number,
         series=numbered.series,
         series_number=numbered.series_number,
         amount_paid_cents=credit_cents,
         credit_applied_cents=credit_cents,
-        public_token=led_by_shard(secrets.token_urlsafe(TOKEN_BYTES)),
+        public_token=_public_token(),
         finalized_at=at,
-        issued_on=issued_on,
-        supplied_from=invoice.supplied_from or issued_on,
-        supplied_until=invoice.supplied_until or issued_on,
-        **parties_to_keep(invoice),
+        **columns_of_issue(invoice, at),
     )
     if credit_cents:
         customer_credit.use(invoice, at)
     if not invoice.left_cents:
         pay_locked(invoice, at)
+
+
+def columns_of_issue(
+    invoice: Invoice, at: datetime, seller: SellerRecords | None = None
+) -> Mapping[str, object]:
+    """Columns of an invoice that keep the day it is finalized: its parties, and the days of supply
+    unless it has others. `seller` when it is at hand."""
+    issued_on = _day_of(invoice, at)
+    return {
+        "issued_on": issued_on,
+        "supplied_from": invoice.supplied_from or issued_on,
+        "supplied_until": invoice.supplied_until or issued_on,
+        **parties_to_keep(invoice, seller),
+    }
+
+
+def _day_of(invoice: Invoice, at: datetime) -> date:
+    return at.astimezone(invoice.zone).date()
+
+
+def finalize_together(
+    invoices: Sequence[Invoice], parts: Mapping[UUID, InvoiceParts], at: datetime
+) -> None:
+    """Number and open several invoices in their order, which is that of their stores. They have the
+    columns of their issue, and no customer's credit is taken."""
+    numbered = [
+        number
+        for _, group in groupby(invoices, key=lambda invoice: (invoice.store_id, invoice.mode))
+        for number in _numbers(list(group), at)
+    ]
+    moved = INVOICE_MACHINE.change_many(
+        invoices,
+        InvoiceMove(OPEN, parts),
+        ats=[at] * len(invoices),
+        each={
+            "number": [one.number for one in numbered],
+            "series": [one.series for one in numbered],
+            "series_number": [one.series_number for one in numbered],
+            "public_token": [_public_token() for _ in invoices],
+        },
+        finalized_at=at,
+        updated_at=at,
+    )
+    if len(moved) < len(invoices):
+        raise IllegalMove("An invoice was changed by somebody else")
+    live = [invoice.pk for invoice in invoices if invoice.is_live]
+    for start in range(0, len(live), _PREPARED_TOGETHER):
+        jobs.enqueue("documents.prepare_invoices", *live[start : start + _PREPARED_TOGETHER])
+
+
+def _numbers(invoices: Sequence[Invoice], at: datetime) -> list[numbering.Numbered]:
+    days = [_day_of(invoice, at) for invoice in invoices]
+    return numbering.next_invoice_numbers(invoices, days)
+
+
+def _public_token() -> str:
+    return led_by_shard(secrets.token_urlsafe(TOKEN_BYTES))
 
 
 def pay_locked(invoice: Invoice, at: datetime) -> None:
@@ -140,12 +207,13 @@ def _move(
     invoice: Invoice,
     to: str,
     at: datetime,
-    lines: Sequence[InvoiceLine] | None = None,
+    parts: InvoiceParts | None = None,
     **columns: Any,
 ) -> None:
     if to != OPEN:
         columns["next_letter_at"] = None
-    INVOICE_MACHINE.change_locked(invoice, InvoiceMove(to, lines), at=at, updated_at=at, **columns)
+    move = InvoiceMove(to, {} if parts is None else {invoice.pk: parts})
+    INVOICE_MACHINE.change_locked(invoice, move, at=at, updated_at=at, **columns)
     if invoice.is_live and to in (OPEN, PAID):
         jobs.enqueue("documents.prepare_invoices", invoice.pk)
 

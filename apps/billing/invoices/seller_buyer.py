@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from apps.billing.models import Customer, Invoice
-from apps.billing.taxes.choosing import buyer_country
+from apps.billing.taxes.choosing import SellerRecords, buyer_country
 from apps.billing.taxes.countries import VAT_COUNTRIES
 from apps.core.text.countries import country_code, country_name
-from apps.stores.models import Store
+from apps.stores.models import Store, Verification
 from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
@@ -101,10 +101,14 @@ class Buyer:
         return lines
 
 
-def parties_to_keep(invoice: Invoice) -> Mapping[str, Mapping[str, object]]:
-    """Seller and buyer as they are now, for the columns of an invoice that is finalized."""
+def parties_to_keep(
+    invoice: Invoice, seller: SellerRecords | None = None
+) -> Mapping[str, Mapping[str, object]]:
+    """Seller and buyer as they are now, for the columns of an invoice that is finalized; `seller`
+    when it is at hand."""
+    biller = _seller_now(invoice) if seller is None else _biller(invoice.store, seller.verification)
     return {
-        "seller": asdict(_seller_now(invoice)),
+        "seller": asdict(biller),
         "buyer": asdict(_buyer_now(invoice.customer)),
     }
 
@@ -129,8 +133,10 @@ def in_country_of_seller(store: Store, country: str) -> bool:
 def _seller_now(invoice: Invoice) -> Biller:
     """The store as a party, with its own address; what is in registers comes from its approved
     verification, and without one from what its owner says."""
-    store = invoice.store
-    verification = approved_verification(invoice.store)
+    return _biller(invoice.store, approved_verification(invoice.store))
+
+
+def _biller(store: Store, verification: Verification | None) -> Biller:
     if verification is not None:
         name = verification.business_legal_name or store.legal_name
         number = verification.registration_number or store.register_number

@@ -17,6 +17,7 @@ from apps.billing.models.invoices import (
     InvoiceChange,
     InvoiceCounter,
     InvoiceLine,
+    InvoiceParts,
     InvoicePayment,
     InvoiceTax,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "InvoiceChange",
     "InvoiceCounter",
     "InvoiceLine",
+    "InvoiceParts",
     "InvoicePayment",
     "InvoiceSettings",
     "InvoiceTax",

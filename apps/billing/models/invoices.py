@@ -4,6 +4,8 @@ The database numbers invoices without gaps, locks what was finalized, and bills 
 period_key).
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -358,6 +360,14 @@ class InvoiceTax(models.Model):
     @property
     def percent(self) -> str:
         return percent_of(self.rate_bps)
+
+
+@dataclass(frozen=True)
+class InvoiceParts:
+    """Lines and taxes of an invoice, read or just saved."""
+
+    lines: Sequence[InvoiceLine]
+    taxes: Sequence[InvoiceTax]
 
 
 class InvoiceCounter(models.Model):

@@ -32,7 +32,7 @@ _OF_TOKENS, _OF_KEYS = "KsefTokenEncryption", "SymmetricKeyEncryption"
 _WAITING, _DONE, _DUPLICATE = {100, 150}, 200, 440
 # The session failed, or KSeF did: it has no such document, and may be asked again.
 _NOT_TAKEN = {405, 500, 550}
-_NUMBER = re.compile(r"[1-9]\d{9}-20\d{6}-[0-9A-F]{12}-[0-9A-F]{2}", re.ASCII)
+_NUMBER = re.compile(r"[1-9]\d{9}-20\d{6}-[0-9A-F]{6}-?[0-9A-F]{6}-[0-9A-F]{2}", re.ASCII)
 _LISTED_MAX = 1000
 _MESSAGE_MAX = 500
 _KEY_MISSING = "KSeF’s token is missing. Add it under Settings, Taxes."
@@ -183,6 +183,8 @@ class Ksef:
             timeout=_TIMEOUT_SECONDS,
         )
         upo = raw.decode("utf-8", "replace").replace("\x00", "")
+        if str(number) not in upo:
+            raise ProviderError(ErrorCode.MALFORMED, "KSeF’s receipt is of another document")
         return ParcelAnswer(ParcelState.DELIVERED, "", trace, str(number), upo)
 
     def _first(

@@ -5,9 +5,12 @@ wrong check digit. A day that is still to come it takes, since a test clock may 
 Buyers whose digits begin with 00 are refused, too, and those with 99 are an outage.
 """
 
+import base64
+import hashlib
 import zlib
 from datetime import date
 from decimal import Decimal
+from html import escape
 from xml.etree import ElementTree as Xml
 
 from apps.billing.providers.base import Parcel, ParcelAnswer, ParcelState
@@ -46,7 +49,8 @@ class LocalKsef:
         if problem:
             return _refused(problem)
         number = _number(parcel)
-        return ParcelAnswer(ParcelState.DELIVERED, "", parcel.id, number, _receipt(number))
+        receipt = _receipt(root, parcel, number)
+        return ParcelAnswer(ParcelState.DELIVERED, "", parcel.id, number, receipt)
 
 
 def _problem(root: Xml.Element, parcel: Parcel) -> str:
@@ -80,5 +84,45 @@ def _number(parcel: Parcel) -> str:
     return f"{body}-{rest:02X}"
 
 
-def _receipt(number: str) -> str:
-    return f"<Potwierdzenie><NumerKSeFDokumentu>{number}</NumerKSeFDokumentu></Potwierdzenie>"
+def _receipt(root: Xml.Element, parcel: Parcel, number: str) -> str:
+    """As KSeF writes them (UPO 4.3)."""
+    at = real_now()
+    content = parcel.content
+    names = ("P_2", "P_1")
+    invoice, day = (root.findtext(f"{_SPACE}Fa/{_SPACE}{name}") or "" for name in names)
+    digits = hashlib.sha256(parcel.id.encode()).hexdigest().upper()
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    session = f"{at:%Y%m%d}-SO-{digits[:10]}-{digits[10:20]}-{digits[20:22]}"
+    return _RECEIPT.format(
+        session=session,
+        sender=parcel.sender,
+        digest=digest,
+        number=number,
+        invoice=escape(invoice),
+        day=day,
+        at=at.isoformat(timespec="milliseconds"),
+    )
+
+
+_RECEIPT = """<?xml version="1.0" encoding="utf-8"?>
+<Potwierdzenie xmlns="http://upo.schematy.mf.gov.pl/KSeF/v4-3">
+  <NazwaPodmiotuPrzyjmujacego>Ministerstwo Finansów</NazwaPodmiotuPrzyjmujacego>
+  <NumerReferencyjnySesji>{session}</NumerReferencyjnySesji>
+  <Uwierzytelnienie>
+    <IdKontekstu><Nip>{sender}</Nip></IdKontekstu>
+    <SkrotDokumentuUwierzytelniajacego>{digest}</SkrotDokumentuUwierzytelniajacego>
+  </Uwierzytelnienie>
+  <NazwaStrukturyLogicznej>Schemat_FA(3)_v1-0E.xsd</NazwaStrukturyLogicznej>
+  <KodFormularza>FA (3)</KodFormularza>
+  <Dokument>
+    <NipSprzedawcy>{sender}</NipSprzedawcy>
+    <NumerKSeFDokumentu>{number}</NumerKSeFDokumentu>
+    <NumerFaktury>{invoice}</NumerFaktury>
+    <DataWystawieniaFaktury>{day}</DataWystawieniaFaktury>
+    <DataPrzeslaniaDokumentu>{at}</DataPrzeslaniaDokumentu>
+    <DataNadaniaNumeruKSeF>{at}</DataNadaniaNumeruKSeF>
+    <SkrotDokumentu>{digest}</SkrotDokumentu>
+    <TrybWysylki>Online</TrybWysylki>
+  </Dokument>
+</Potwierdzenie>
+"""

@@ -14,7 +14,7 @@ from apps.billing.services.references import CustomerNotActive, named_rate
 from apps.billing.states import CANCELED
 from apps.billing.subscriptions.changes import cancel_locked
 from apps.billing.subscriptions.locking import locked
-from apps.billing.taxes.choosing import buyer_country
+from apps.billing.taxes.choosing import buyer_country, check_rate
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import once_per_form
@@ -41,6 +41,7 @@ def create_customer(
         customer = Customer(**identity, created_at=at, updated_at=at, **fields)
         if _check_number(customer):
             vat_checks.ask_later(customer)
+        check_rate(access.store, customer, customer.tax_rate)
         _save(customer)
         audit_lines.note("customer.created", customer)
         return customer
@@ -54,7 +55,7 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
     fields = request.sent()
     if customer.deleted_at is not None:
         raise CustomerNotActive
-    number = customer.vat_number
+    number, rate = customer.vat_number, customer.tax_rate
     for name, value in fields.items():
         if name == "tax_rate_id":
             customer.tax_rate = named_rate(access, value, is_in_use=customer.tax_rate)
@@ -62,6 +63,8 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
             setattr(customer, name, value)
     if {"country", "vat_number", "address"} & set(fields) and _check_number(customer):
         fields = {**fields, "vat_number": customer.vat_number}
+    if customer.tax_rate != rate:
+        check_rate(access.store, customer, customer.tax_rate)
     columns = [*fields, "updated_at"]
     if customer.vat_number != number:
         vat_checks.ask_later(customer)

@@ -5,7 +5,7 @@ Each has a key of its own and goes out once. A deleted customer only gets what t
 hand.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from apps.billing.documents.credit_notes import credit_note_url
@@ -14,7 +14,7 @@ from apps.billing.models import CreditNote, Customer, Invoice, Subscription
 from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
-from apps.core import emails
+from apps.core import emails, mail
 from apps.core.clock import iso, real_now
 from apps.stores.emailing import customer_mail
 from apps.stores.models import Store
@@ -42,7 +42,31 @@ def key_starts(invoice: Invoice) -> tuple[str, ...]:
 
 def invoice_opened(invoice: Invoice) -> None:
     """The invoice of a cycle."""
-    _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}", attached=_files_of(invoice))
+    _send(invoice, "invoice_open", _key_opened(invoice), attached=_files_of(invoice))
+
+
+def live_invoices_opened(invoices: Sequence[Invoice]) -> None:
+    """Emails about several invoices that were opened in live mode, in a few statements."""
+    at = real_now()
+    mail.send_all(
+        [
+            customer_mail.live_mail(
+                invoice.store,
+                at,
+                key=_key_opened(invoice),
+                to=invoice.customer.email,
+                template="invoice_open",
+                context={**_shared(invoice.customer), **_about(invoice)},
+                language=language_of(invoice.customer),
+                attached=_files_of(invoice),
+            )
+            for invoice in invoices
+        ]
+    )
+
+
+def _key_opened(invoice: Invoice) -> str:
+    return f"invoice_opened:{invoice.pk}"
 
 
 def requested_invoice(invoice: Invoice) -> None:
@@ -181,22 +205,25 @@ def _post(
     context: Mapping[str, object],
     attached: tuple[str, str] | None = None,
 ) -> None:
-    shared = {
-        "name": emails.greeting_name(customer.name or ""),
-        "email": customer.email,
-        "portal_url": portal_url(customer) if customer.deleted_at is None else "",
-        "is_test": not customer.is_live,
-    }
     customer_mail.send(
         store,
         customer.mode,
         key=key,
         to=customer.email,
         template=template,
-        context={**shared, **context},
+        context={**_shared(customer), **context},
         language=language_of(customer),
         attached=attached,
     )
+
+
+def _shared(customer: Customer) -> dict[str, object]:
+    return {
+        "name": emails.greeting_name(customer.name or ""),
+        "email": customer.email,
+        "portal_url": portal_url(customer) if customer.deleted_at is None else "",
+        "is_test": not customer.is_live,
+    }
 
 
 def _about(invoice: Invoice) -> dict[str, object]:

@@ -4,6 +4,7 @@ in `cycle`.
 Swaps count from the next cycle on. What changes nothing has no event.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -17,14 +18,17 @@ from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import audit_lines
 from apps.billing.services.references import named_customer, named_rate
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAUSED, SUBSCRIPTION_MACHINE, TRIALING
-from apps.billing.subscriptions.cycle import bill_next, end
+from apps.billing.subscriptions.billing import bill_next
+from apps.billing.subscriptions.cycle import end
 from apps.billing.subscriptions.items import (
     SubscriptionLine,
     changed_lines,
+    current_lines,
     put_lines,
     requested_lines,
 )
 from apps.billing.subscriptions.locking import keep, locked, move
+from apps.billing.taxes.choosing import LineSource, SaleParties, choose
 from apps.core.errors import Failure
 from apps.core.idempotency import once_per_form
 from apps.core.text.days import zone_named
@@ -97,9 +101,20 @@ def create_subscription(
         updated_at=at,
         form_key=form_key,
     )
+    _check_taxes(subscription, lines, at)
     return once_per_form(
         Subscription.objects.visible_to(access), form_key, lambda: _begun(subscription, lines, at)
     )
+
+
+def _check_taxes(
+    subscription: Subscription, lines: Sequence[SubscriptionLine], at: datetime
+) -> None:
+    """Raises Invalid for a buyer who may not be charged by the rates that would count now: in a
+    cycle, which nobody looks at, they would be passed over."""
+    day = at.astimezone(subscription.zone).date()
+    parties = SaleParties(subscription.store, subscription.mode, subscription.customer, day)
+    choose(parties, [LineSource(price=line.price) for line in lines], subscription.tax_rate)
 
 
 @transaction.atomic
@@ -139,6 +154,8 @@ def update_subscription(
         for name, value in changes.items():
             setattr(row, name, value)
         check_discount(row.discount_type, row.discount_value)
+        if lines is not None or "tax_rate" in changes:
+            _check_taxes(row, lines or current_lines(row), at)
         if lines is not None:
             _swap(row, lines)
         keep(row, at)

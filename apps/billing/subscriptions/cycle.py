@@ -14,52 +14,45 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.billing import events
-from apps.billing.invoices import customer_credit
-from apps.billing.invoices.charged import BilledLine, charge, put_lines
 from apps.billing.invoices.confirming import (
     awaited_payment,
     look_before_judging,
     next_look,
 )
-from apps.billing.invoices.lifecycle import finalize_locked
 from apps.billing.invoices.payment_intents import update_paid_amounts
-from apps.billing.models import Invoice, InvoiceSettings, Subscription
-from apps.billing.periods import due_at, next_reminder, period_days, period_end
-from apps.billing.selectors import period_key, with_parts
-from apps.billing.services import emails, vat_checks
+from apps.billing.models import Invoice, Subscription
+from apps.billing.selectors import parts_of_many
+from apps.billing.services import emails
 from apps.billing.states import (
     ACTIVE,
     CANCELED,
     OPEN,
     PAST_DUE,
-    TRIALING,
     CycleStep,
     SubscriptionFacts,
     decide,
     is_beyond_grace,
 )
+from apps.billing.subscriptions.billing import bill_next, bill_together, facts_after
 from apps.billing.subscriptions.locking import (
     facts_of,
     keep,
     locked,
     locked_if_free,
     move,
-    standing,
     unpaid,
 )
 from apps.core import clock
 from apps.core.rows import Job
 from apps.stores.staff.suspensions import (
-    PaymentsSuspended,
     Suspension,
     due_after,
     goes_on,
-    is_suspended,
 )
 
 LOOKS_AT = (Subscription, Invoice)
 JOB = Job("billing.run_cycles", limit=500)
-READ_AT_ONCE = 50  # so few that what is read is at most a second or two old when it is billed
+READ_AT_ONCE = 100  # so few that what is read is at most a second or two old when it is billed
 STEPS_MAX = 60
 RUN_SECONDS_MAX = 200  # a job has 300
 # While nobody can pay, nothing is billed, and nothing judged as unpaid.
@@ -94,7 +87,7 @@ def _run(is_due: Q, limit: int) -> int:
             .values_list("pk", flat=True)
         )
         chunk = list(rows[:READ_AT_ONCE])
-        tried = JOB.each(partial(_read, chunk), advance)
+        tried = JOB.each(partial(_read, chunk), advance, together=bill_together)
         done += tried
         if tried < len(chunk) or not chunk:
             break
@@ -102,7 +95,7 @@ def _run(is_due: Q, limit: int) -> int:
 
 
 def _read(ids: list[uuid.UUID]) -> list[Subscription]:
-    return list(with_parts(Subscription.objects.filter(pk__in=ids)).order_by("next_step_at"))
+    return parts_of_many(Subscription.objects.filter(pk__in=ids).order_by("next_step_at"))
 
 
 def _advance_if_free(candidate: Subscription) -> bool:
@@ -142,88 +135,12 @@ def _take(
         case CycleStep.BILL:
             invoice = bill_next(subscription, at)
             if invoice.status == OPEN:  # nothing but this invoice has come to what is unpaid
-                due = [
-                    moment for moment in (facts.unpaid_due_at, invoice.due_at) if moment is not None
-                ]
-                return standing(subscription, min(due, default=None))
+                return facts_after(subscription, facts, invoice)
         case CycleStep.CANCEL:
             end(subscription, at)
         case CycleStep.FAIL:
             _judge(subscription, at)
     return facts_of(subscription)
-
-
-def bill_next(subscription: Subscription, at: datetime) -> Invoice:
-    """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept
-    by the caller. Raises PaymentsSuspended: its customer couldn't pay."""
-    if is_suspended(subscription.store, Suspension.PAYMENTS):
-        raise PaymentsSuspended
-    start = subscription.next_billing_at
-    price = subscription.price
-    if start is None:
-        raise RuntimeError(f"subscription {subscription.pk} is not billed")
-    close = period_end(
-        start,
-        price.interval,
-        price.interval_count,
-        subscription.anchor_day,
-        subscription.zone,
-    )
-    subscription.current_period_start = start
-    subscription.current_period_end = close
-    subscription.next_billing_at = close
-    if subscription.status == TRIALING:
-        move(subscription, ACTIVE, "trial_ended", at)
-    return _invoice(subscription, at)
-
-
-def _invoice(subscription: Subscription, at: datetime) -> Invoice:
-    """The invoice of the current period, finalized and on its way to the customer."""
-    start = subscription.current_period_start
-    close = subscription.current_period_end
-    priced = [
-        (subscription.price, subscription.quantity),
-        *((item.price, item.quantity) for item in subscription.add_ons.all()),
-    ]
-    lines = [
-        BilledLine(price.product.name, quantity, price.unit_amount_cents, price=price)
-        for price, quantity in priced
-    ]
-    due = due_at(at, start, close, InvoiceSettings.of(subscription.store).invoice_due_days)
-    first, last = period_days(start, close, subscription.zone)
-    invoice = Invoice(
-        store=subscription.store,
-        mode=subscription.mode,
-        customer=subscription.customer,
-        subscription=subscription,
-        period_key=period_key(subscription),
-        currency=subscription.price.currency,
-        description=f"{first:%Y-%m-%d} to {last:%Y-%m-%d}",
-        supplied_from=first,
-        supplied_until=last,
-        due_at=due,
-        time_zone=subscription.time_zone,
-        discount_type=subscription.discount_type,
-        discount_value=subscription.discount_value,
-        tax_rate=subscription.tax_rate,
-        created_at=at,
-        updated_at=at,
-    )
-    charged = charge(invoice, lines, at, is_cycle=True)
-    if charged.relies_on_number:
-        vat_checks.plan_before(subscription.customer, close)
-    invoice.next_letter_at = next_reminder(at, due, at) if invoice.total_cents else None
-    invoice.save(force_insert=True)
-    rows = put_lines(invoice, lines, charged)
-    credit_cents = customer_credit.usable_cents(invoice)
-    if credit_cents >= invoice.total_cents:
-        keep(subscription, at)  # it is paid at once, which looks at the row
-    finalize_locked(invoice, at, rows, credit_cents)
-    if invoice.status == OPEN:
-        emails.invoice_opened(invoice)
-    else:
-        subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
-    return invoice
 
 
 def _judge(subscription: Subscription, at: datetime) -> None:

@@ -72,16 +72,21 @@ def _checked(lines: list[SubscriptionLine]) -> list[SubscriptionLine]:
     return lines
 
 
+def current_lines(row: Subscription) -> list[SubscriptionLine]:
+    """The anchor and the add-ons in their order."""
+    add_ons = row.add_ons.all()
+    return [
+        SubscriptionLine(row.price, row.quantity),
+        *(SubscriptionLine(item.price, item.quantity, item.pk) for item in add_ons),
+    ]
+
+
 def changed_lines(
     access: Access, row: Subscription, request: SubscriptionChanges
 ) -> list[SubscriptionLine] | None:
     """The lines that an update asks for, None when they are what they were. Raises Invalid or a
     price's refusal."""
-    add_ons = list(row.add_ons.all())
-    now = [
-        SubscriptionLine(row.price, row.quantity),
-        *(SubscriptionLine(item.price, item.quantity, item.pk) for item in add_ons),
-    ]
+    now = current_lines(row)
     quantity = request.quantity or None
     if request.items is not UNSET and request.items is not None:
         new = _replaced(access, now, request.items, quantity)

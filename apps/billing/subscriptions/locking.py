@@ -25,7 +25,7 @@ from apps.billing.states import (
     SubscriptionMove,
     upcoming,
 )
-from apps.core.db.sql import Statement
+from apps.core.db.sql import Statement, array
 
 
 def locked(subscription_id: uuid.UUID) -> Subscription:
@@ -42,6 +42,26 @@ SELECT min(greatest(due_at, due_waits_until)) FROM billing_invoice
 WHERE subscription_id = %(id)s::uuid AND status = 'open' AND due_judged_at IS NULL
 """)
 
+_LOCK_MANY = Statement("""
+SELECT id, updated_at FROM billing_subscription WHERE id = ANY (%(ids)s::uuid[])
+    FOR UPDATE SKIP LOCKED
+""")
+_JUDGED_NEXT_OF_MANY = Statement("""
+SELECT subscription_id, min(greatest(due_at, due_waits_until)) FROM billing_invoice
+WHERE subscription_id = ANY (%(ids)s::uuid[]) AND status = 'open' AND due_judged_at IS NULL
+GROUP BY subscription_id
+""")
+# Columns that a period which begins changes.
+_KEEP_MANY = Statement("""
+UPDATE billing_subscription SET current_period_start = now.period_start,
+    current_period_end = now.period_end, next_billing_at = now.billing_at,
+    next_step_at = now.step_at, updated_at = %(at)s
+FROM unnest(%(ids)s::uuid[], %(starts)s::timestamptz[], %(ends)s::timestamptz[],
+    %(billings)s::timestamptz[], %(steps)s::timestamptz[])
+    AS now(id, period_start, period_end, billing_at, step_at)
+WHERE billing_subscription.id = now.id RETURNING 1
+""")
+
 
 def locked_if_free(candidate: Subscription) -> Subscription | None:
     """The row, locked, or None when somebody else has it. `known` was just read with its parts, and
@@ -52,8 +72,20 @@ def locked_if_free(candidate: Subscription) -> Subscription | None:
     return candidate if rows[0][0] == candidate.updated_at else locked(candidate.pk)
 
 
+def locked_unchanged(candidates: Sequence[Subscription]) -> list[Subscription]:
+    """Those of just read rows that nobody has locked or changed since, locked."""
+    rows = dict(_LOCK_MANY.rows(ids=array(row.pk for row in candidates)))
+    return [row for row in candidates if rows.get(row.pk) == row.updated_at]
+
+
 def facts_of(subscription: Subscription) -> SubscriptionFacts:
     return standing(subscription, _JUDGED_NEXT.rows(id=str(subscription.pk))[0][0])
+
+
+def facts_of_many(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, SubscriptionFacts]:
+    """The same of several, by ID."""
+    judged = dict(_JUDGED_NEXT_OF_MANY.rows(ids=array(row.pk for row in subscriptions)))
+    return {row.pk: standing(row, judged.get(row.pk)) for row in subscriptions}
 
 
 def facts_for_people(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, SubscriptionFacts]:
@@ -110,6 +142,18 @@ def keep(subscription: Subscription, at: datetime, facts: SubscriptionFacts | No
     subscription.next_step_at = step[0] if step is not None else None
     subscription.updated_at = at
     subscription.save()
+
+
+def keep_periods(subscriptions: Sequence[Subscription], at: datetime) -> None:
+    """Write the period that has begun of several, with the time of their next step."""
+    _KEEP_MANY.rows(
+        at=at,
+        ids=[row.pk for row in subscriptions],
+        starts=[row.current_period_start for row in subscriptions],
+        ends=[row.current_period_end for row in subscriptions],
+        billings=[row.next_billing_at for row in subscriptions],
+        steps=[row.next_step_at for row in subscriptions],
+    )
 
 
 def invoice_closed(invoice: Invoice, at: datetime) -> None:

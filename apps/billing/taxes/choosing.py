@@ -16,7 +16,7 @@ from apps.billing.taxes.counting import Charge
 from apps.core.messages.fields import Invalid
 from apps.core.text.countries import country_code
 from apps.core.text.vat_numbers import EU, is_vat_number
-from apps.stores.models import Store
+from apps.stores.models import Store, Verification
 from apps.stores.selectors import approved_verification
 
 
@@ -29,13 +29,39 @@ class LineSource:
 
 
 @dataclass(frozen=True)
+class SellerRecords:
+    """Records of a store in a mode that decide who sells and what is charged: read once for all
+    that is billed together."""
+
+    settings: TaxSettings
+    verification: Verification | None
+
+    @classmethod
+    def of(cls, store: Store, mode: str) -> "SellerRecords":
+        return cls(settings_of(store, mode), approved_verification(store))
+
+
+@dataclass(frozen=True)
 class SaleParties:
-    """`customer` None: nobody is named yet, as while a draft is typed."""
+    """`customer` None: nobody is named yet, as while a draft is typed. `seller` when it is at
+    hand."""
 
     store: Store
     mode: str
     customer: Customer | None
     day: date
+    seller: SellerRecords | None = None
+
+    @property
+    def settings(self) -> TaxSettings:
+        return settings_of(self.store, self.mode) if self.seller is None else self.seller.settings
+
+    @property
+    def seller_country(self) -> str:
+        """As registers know it."""
+        if self.seller is None:
+            return seller_country(self.store)
+        return _country_of(self.store, self.seller.verification)
 
 
 @dataclass(frozen=True)
@@ -48,7 +74,10 @@ class Choice:
 
 def seller_country(store: Store) -> str:
     """As registers know it."""
-    verification = approved_verification(store)
+    return _country_of(store, approved_verification(store))
+
+
+def _country_of(store: Store, verification: Verification | None) -> str:
     country = verification.business_country if verification is not None else store.country
     return country_code(country) or ""
 
@@ -99,23 +128,26 @@ def choose(
 ) -> Choice:
     """The charge of each line, by the rule above. Raises Invalid for a buyer who may not be charged
     like that; in a cycle, which nobody looks at, such a rate is passed over."""
-    settings = settings_of(parties.store, parties.mode)
+    settings = parties.settings
     usual = _usual(parties, settings)
     charges: list[Charge | None] = []
     cases: list[TaxCase] = []
-    for source in sources:
+    for n, source in enumerate(sources):
         named = _named(parties, source, document_rate, document_bps)
         if is_cycle and named is not None and not _may_be(parties, named):
             named = None
         if named is not None:
+            name = "tax_rate_id" if source.tax_rate is None else f"line_items[{n}].tax_rate_id"
+            _check_buyer(parties.store, parties.customer, named, name)
             charges.append(named)
             continue
-        own = _own(source, settings)
+        own = _own(parties, source, settings, is_cycle=is_cycle)
         case, charge = usual_charge(usual, own, source, settings)
+        if charge is not None:
+            _check_buyer(parties.store, parties.customer, charge)
         charges.append(charge)
         if case is not None:
             cases.append(case)
-    _check_buyer(parties, charges)
     distinct = set(cases)
     return Choice(
         tuple(charges),
@@ -139,12 +171,20 @@ def _named(
     return None if rate is None else Charge.of(rate)
 
 
-def _own(source: LineSource, settings: TaxSettings) -> Charge | None:
+def _own(
+    parties: SaleParties, source: LineSource, settings: TaxSettings, *, is_cycle: bool
+) -> Charge | None:
     """Steps 5 to 7: the rate at home."""
     price = source.price
-    rate = None if price is None else price.tax_rate or price.product.tax_rate
-    rate = rate or settings.tax_rate
-    return None if rate is None else Charge.of(rate)
+    rates = [] if price is None else [price.tax_rate, price.product.tax_rate]
+    for rate in (*rates, settings.tax_rate):
+        if rate is None:
+            continue
+        charge = Charge.of(rate)
+        if is_cycle and not _may_be(parties, charge):
+            continue
+        return charge
+    return None
 
 
 def _usual(parties: SaleParties, settings: TaxSettings) -> Sale | None:
@@ -154,7 +194,7 @@ def _usual(parties: SaleParties, settings: TaxSettings) -> Sale | None:
         return None
     country = "" if customer is None else buyer_country(customer)
     return Sale(
-        seller_country=seller_country(parties.store),
+        seller_country=parties.seller_country,
         buyer_country=country,
         is_business=customer is not None and is_business(customer, country),
         supply_type=settings.supply_type,
@@ -178,23 +218,29 @@ def usual_charge(
     return case, charge_of(case, sale, own)
 
 
+def check_rate(store: Store, customer: Customer, rate: TaxRate | None) -> None:
+    """The rate that a customer is given. Raises Invalid for a buyer who may not be charged it."""
+    if rate is not None:
+        _check_buyer(store, customer, Charge.of(rate))
+
+
 def _may_be(parties: SaleParties, charge: Charge) -> bool:
     try:
-        _check_buyer(parties, [charge])
+        _check_buyer(parties.store, parties.customer, charge)
     except Invalid:
         return False
     return True
 
 
-def _check_buyer(parties: SaleParties, charges: Sequence[Charge | None]) -> None:
+def _check_buyer(
+    store: Store, customer: Customer | None, charge: Charge, name: str = "tax_rate_id"
+) -> None:
     """Raises Invalid: reverse charge and goods without VAT are for businesses whose number holds,
     and goods leave the seller's country within the EU."""
-    customer = parties.customer
-    categories = {charge.category for charge in charges if charge is not None}
-    if customer is None or not categories & {"AE", "K"}:
+    if customer is None or charge.category not in ("AE", "K"):
         return
     country = buyer_country(customer)
     if not is_business(customer, country):
-        raise Invalid("tax_rate_id", "buyer_without_number")
-    if "K" in categories and (country not in EU or country == seller_country(parties.store)):
-        raise Invalid("tax_rate_id", "buyer_not_abroad")
+        raise Invalid(name, "buyer_without_number")
+    if charge.category == "K" and (country not in EU or country == seller_country(store)):
+        raise Invalid(name, "buyer_not_abroad")

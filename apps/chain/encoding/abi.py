@@ -1,5 +1,5 @@
-"""Arguments of contracts' calls (Solidity's ABI), for the types that occur here: words, texts, and
-lists of words.
+"""Arguments of contracts' calls (Solidity's ABI), for the types that occur here: words, texts,
+bytes, and lists of words.
 
 Reading is strict: what no contract would have written so is refused.
 """
@@ -41,12 +41,12 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
 
 
 def _is_dynamic(kind: str) -> bool:
-    return kind == "string" or kind.endswith("[]")
+    return kind in ("string", "bytes") or kind.endswith("[]")
 
 
 def _tail(kind: str, value: Any) -> bytes:
-    if kind == "string":
-        raw: bytes = value.encode()
+    if kind in ("string", "bytes"):
+        raw: bytes = value.encode() if kind == "string" else value
         return len(raw).to_bytes(WORD) + raw + bytes(-len(raw) % WORD)
     return len(value).to_bytes(WORD) + b"".join(_word(kind[:-2], item) for item in value)
 
@@ -70,8 +70,9 @@ def _read(kind: str, data: bytes, at: int) -> Any:
         return _value(kind, _slice(data, at, WORD))
     start = int.from_bytes(_slice(data, at, WORD))
     length = int.from_bytes(_slice(data, start, WORD))
-    if kind == "string":
-        return _slice(data, start + WORD, length).decode()
+    if kind in ("string", "bytes"):
+        raw = _slice(data, start + WORD, length)
+        return raw.decode() if kind == "string" else raw
     return tuple(
         _value(kind[:-2], _slice(data, start + WORD * (1 + place), WORD))
         for place in range(_fitting(data, length))

@@ -1,5 +1,6 @@
 """Transactions of a block as nodes list them: the bytes of each by its kind, their root as a header
-commits to it, and who signed one (EIP-155, 2718, 2930, 1559, 4844, 7702; the OP stack's deposits).
+commits to it, and who signed one (EIP-155, 2718, 2930, 1559, 4844, 7702; the OP stack's deposits;
+Tempo's, as accounts sign and pay them).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,8 @@ from apps.chain.keys.secp256k1 import V_OF_PARITY, SigningKey, recovered
 
 _LEGACY, _ACCESS_LIST, _FEES, _BLOBS, _DELEGATIONS = range(5)
 _DEPOSIT = 0x7E
-_KNOWN = frozenset({*range(5), _DEPOSIT})
+_TEMPO = 0x76
+_KNOWN = frozenset({*range(5), _DEPOSIT, _TEMPO})
 _TYPE_MAX = 0x7F
 _V_OF_CHAIN = 35  # of EIP-155, and twice the chain's id more
 # Development nodes sign with shorter numbers for an account whose key they don't have.
@@ -37,7 +39,7 @@ def is_certain(transaction: Listed) -> bool:
     kind = _kind(transaction)
     if kind not in _KNOWN:
         return False
-    return kind == _DEPOSIT or min(_signature(transaction, kind)[1:]) >= _SIGNATURE_MIN
+    return kind == _DEPOSIT or min(_signed(transaction, kind)[1:]) >= _SIGNATURE_MIN
 
 
 def has_blobs(transaction: Listed) -> bool:
@@ -58,7 +60,7 @@ def is_own(transaction: Listed) -> bool:
 
 def _signer(transaction: Listed) -> str:
     kind = _kind(transaction)
-    v, r, s = _signature(transaction, kind)
+    v, r, s = _signed(transaction, kind)
     fields = _fields(transaction, kind)
     if kind != _LEGACY:
         v += V_OF_PARITY
@@ -77,8 +79,13 @@ def _stand_in(address: str) -> str:
 
 def _written(transaction: Listed) -> bytes:
     kind = _kind(transaction)
-    signature = [] if kind == _DEPOSIT else _signature(transaction, kind)
-    return _typed(kind, [*_fields(transaction, kind), *signature])
+    fields = _fields(transaction, kind)
+    if kind == _DEPOSIT:
+        return _typed(kind, fields)
+    v, r, s = _signed(transaction, kind)
+    if kind == _TEMPO:
+        return _typed(kind, [*fields, r.to_bytes(32) + s.to_bytes(32) + bytes([V_OF_PARITY + v])])
+    return _typed(kind, [*fields, v, r, s])
 
 
 def _typed(kind: int, fields: list[Item]) -> bytes:
@@ -91,6 +98,8 @@ def _fields(transaction: Listed, kind: int) -> list[Item]:
     def numbers(*names: str) -> list[Item]:
         return [_number(transaction[name]) for name in names]
 
+    if kind == _TEMPO:
+        return _fields_of_tempo(transaction)
     to, data = _data(transaction.get("to") or "0x"), _data(transaction["input"])
     if kind == _DEPOSIT:
         made: list[Item] = [_data(transaction["sourceHash"]), _data(transaction["from"]), to]
@@ -111,6 +120,32 @@ def _fields(transaction: Listed, kind: int) -> list[Item]:
     return fields
 
 
+def _fields_of_tempo(transaction: Listed) -> list[Item]:
+    """Raises ValueError for what another one pays, or another key than the account's allows."""
+    if any(
+        transaction.get(name)
+        for name in ("feePayerSignature", "aaAuthorizationList", "keyAuthorization")
+    ):
+        raise ValueError("more than an account's own signature")
+    fees = ("chainId", "maxPriorityFeePerGas", "maxFeePerGas", "gas")
+    calls: list[Item] = [
+        [_data(call.get("to") or "0x"), _number(call["value"]), _data(call["input"])]
+        for call in transaction["calls"]
+    ]
+    times: list[Item] = [
+        _number(transaction[name]) if transaction.get(name) else b""
+        for name in ("validBefore", "validAfter")
+    ]
+    return [
+        *(_number(transaction[name]) for name in fees),
+        calls,
+        [_access(item) for item in transaction["accessList"]],
+        *(_number(transaction[name]) for name in ("nonceKey", "nonce")),
+        *times,
+        *(_data(transaction.get("feeToken") or "0x"), b"", []),
+    ]
+
+
 def _access(entry: Mapping[str, Any]) -> Item:
     return [_data(entry["address"]), [_data(key) for key in entry["storageKeys"]]]
 
@@ -118,6 +153,16 @@ def _access(entry: Mapping[str, Any]) -> Item:
 def _delegation(entry: Mapping[str, Any]) -> Item:
     what: list[Item] = [_number(entry["chainId"]), _data(entry["address"]), _number(entry["nonce"])]
     return [*what, *_signature(entry, _DELEGATIONS, 0xFF)]
+
+
+def _signed(transaction: Listed, kind: int) -> list[int]:
+    """Its signature. Raises ValueError for one of another kind of key than accounts have."""
+    if kind != _TEMPO:
+        return _signature(transaction, kind)
+    signature = transaction["signature"]
+    if signature["type"] != "secp256k1":
+        raise ValueError("a signature of another kind")
+    return _signature(signature, kind)
 
 
 def _signature(signed: Mapping[str, Any], kind: int, parity_max: int = 1) -> list[int]:

@@ -1,8 +1,8 @@
 """Receipts as a header commits to them: the bytes of each by its kind of transaction, and the root
 of a block's (EIP-2718; EIP-658, and the state's root before it).
 
-Networks have kinds of their own. Those of the OP stack, Arbitrum and Polygon are known; an unknown
-kind is written as all known ones are, and a root that isn't met so says nothing.
+Networks have kinds of their own. Those of the OP stack, Arbitrum, Polygon and Tempo are known; an
+unknown kind is written as all known ones are, and a root that isn't met so says nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,8 @@ _LEGACY = 0
 _DEPOSIT = 0x7E  # of the OP stack, whose receipt has two fields more since Canyon
 _STATE_SYNC = 0x7F  # of Polygon, since its receipts are in the root
 _ARBITRUM = (*range(0x64, 0x6B), 0x78)
-_KNOWN = frozenset({_LEGACY, 1, 2, 3, 4, _DEPOSIT, _STATE_SYNC, *_ARBITRUM})
+_TEMPO = 0x76
+_KNOWN = frozenset({_LEGACY, 1, 2, 3, 4, _DEPOSIT, _STATE_SYNC, *_ARBITRUM, _TEMPO})
 _BLOOM_BYTES = bloom.SIZE_BITS // 8
 _ROOT_BYTES = 32
 _TYPE_MAX = 0x7F

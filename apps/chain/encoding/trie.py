@@ -1,6 +1,7 @@
 """The root of a list of byte strings as headers commit to one: a Merkle Patricia trie by the place
 of each (yellow paper, appendix D). Only the root is computed; nothing is kept."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from apps.chain.encoding.keccak import keccak
@@ -26,7 +27,10 @@ def _parts(leaves: _Leaves) -> list[Item]:
     if shared:
         rest = {path[len(shared) :]: value for path, value in leaves.items()}
         return [_packed(shared, is_leaf=False), _node(rest)]
-    children: list[Item] = [_node(_below(leaves, letter)) for letter in "0123456789abcdef"]
+    below = defaultdict[str, dict[str, bytes]](dict)
+    for path, value in leaves.items():
+        below[path[:1]][path[1:]] = value
+    children: list[Item] = [_node(below[letter]) for letter in "0123456789abcdef"]
     return [*children, leaves.get("", b"")]
 
 
@@ -36,10 +40,6 @@ def _node(leaves: _Leaves) -> _Node:
     parts = _parts(leaves)
     written = rlp(parts)
     return parts if len(written) < _HASH_BYTES else keccak(written)
-
-
-def _below(leaves: _Leaves, letter: str) -> _Leaves:
-    return {path[1:]: value for path, value in leaves.items() if path.startswith(letter)}
 
 
 def _shared(leaves: _Leaves) -> str:

@@ -1,6 +1,7 @@
 """Outgoing coins: hot wallets, holds, transactions and the bytes that were signed for them."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +10,9 @@ from django.db.models.functions import Cast, Concat
 from apps.chain.reasons import Reason
 from apps.core.ids import IdField
 from apps.core.models import ADDRESS_LENGTH, AtomicField
+
+if TYPE_CHECKING:
+    from apps.chain.encoding.transactions import Delegation
 
 
 class HotWallet(models.Model):
@@ -115,6 +119,8 @@ class OutgoingTransaction(models.Model):
         APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
         SWEEP = "sweep"  # the only one that leaves a deposit address
         SWEEP_GAS = "sweep_gas", "Gas for a sweep"
+        # Carries out the sweeps of many addresses, which are its parts, and pays their gas.
+        SWEEP_BATCH = "sweep_batch", "Batch of sweeps"
         JOIN = "join", "Joining of coins"  # stays in the hot wallet, and costs its fee
         COLD = "cold", "Cold storage"
         WITHDRAWAL = "withdrawal"  # the operator's earnings
@@ -181,6 +187,16 @@ class OutgoingTransaction(models.Model):
         related_name="orders",
         db_index=False,
     )
+    # Of a sweep, the transaction of the hot wallet that carries it out with others. Its nonce then
+    # is that of its address's delegation, if it needed one.
+    batch = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="parts",
+        db_index=False,
+    )
     # The mined candidate, else the newest.
     tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")
     # Since then its nonce is used and no node has a receipt of it.
@@ -197,6 +213,8 @@ class OutgoingTransaction(models.Model):
     signed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # Of a batch, what its addresses sign; while the signer works, and only in the signed bytes.
+    delegations: Sequence["Delegation"] = ()
 
     class Meta:
         constraints = [
@@ -212,7 +230,8 @@ class OutgoingTransaction(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(status__in=["signed", "submitted", "confirmed"])
                 | models.Q(nonce__isnull=False)
-                | models.Q(spend__isnull=False),
+                | models.Q(spend__isnull=False)
+                | models.Q(batch__isnull=False),
                 name="outgoing_signed_has_nonce",
             ),
             models.UniqueConstraint(
@@ -241,6 +260,11 @@ class OutgoingTransaction(models.Model):
                 fields=["spend"],
                 condition=models.Q(spend__isnull=False),
                 name="outgoing_by_spend",
+            ),
+            models.Index(
+                fields=["batch"],
+                condition=models.Q(batch__isnull=False),
+                name="outgoing_in_batch",
             ),
             models.Index(
                 fields=["chain", "block_number"],

@@ -238,9 +238,10 @@ class Reader(Protocol):
         """One transaction with its transfers, of tokens those of these contracts; None when no
         block has it. Raises OtherBlock."""
 
-    def waiting(self, known: Collection[str]) -> Waiting | None:
-        """Transactions that wait to be mined; those of `known` hashes aren't read again. None where
-        the family shows nobody what waits."""
+    def waiting(self, known: Collection[str], asked: Collection[str]) -> Waiting | None:
+        """Transactions that wait to be mined; those of `known` hashes aren't read again. A network
+        that lists them tells all hashes, any other those of `asked` that still wait. None where
+        nodes show nobody what waits."""
 
     def spenders(self, block: BlockRead, places: Collection[str]) -> dict[str, str]:
         """Of these coins those that a block spends, each with the hash of the transaction that

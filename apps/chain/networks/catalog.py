@@ -21,6 +21,7 @@ class CatalogCoin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A coin of a network; without a contract the network's own, except for a token that nobody has
     named yet.
 
+    `pays_fees` is set on the one that a network takes fees in, where it has no coin of its own.
     `caps` are the limits of one transaction and of a day, `alarm` that of all stores' day before
     somebody is called, `sweep_minimum` the amount from which on deposits are swept, `fee_floor`
     what a hot wallet should have for fees: all in coins, empty for none.
@@ -38,6 +39,7 @@ class CatalogCoin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alarm: str = ""
     sweep_minimum: str = ""
     fee_floor: str = ""
+    pays_fees: bool = False
     pays_banks: bool = False
     is_listed: bool = True
 
@@ -84,8 +86,9 @@ NETWORKS: tuple[CatalogNetwork, ...] = msgspec.convert(
 _COINS = tuple(coin for network in NETWORKS for coin in network.coins)
 
 
-def network_ids() -> tuple[str, ...]:
-    return tuple(network.id for network in NETWORKS)
+def network_ids(family: str = "") -> tuple[str, ...]:
+    """Of one family, or of all."""
+    return tuple(network.id for network in NETWORKS if family in ("", network.family))
 
 
 def network_in_catalog(network_id: str) -> CatalogNetwork | None:

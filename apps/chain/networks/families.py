@@ -3,7 +3,7 @@ addresses of two families never have the same form."""
 
 from functools import cache
 
-from apps.assets.models import Asset, Chain, NetworkFamily
+from apps.assets.models import Asset, Chain, FeeModel, NetworkFamily
 from apps.chain.networks.base import Addresses, AddressProblem, Links
 from apps.chain.networks.bitcoin.addresses import BitcoinAddresses
 from apps.chain.networks.bitcoin.links import BitcoinLinks
@@ -16,7 +16,7 @@ _LINKS: dict[str, Links] = {
     NetworkFamily.EVM: EvmLinks(),
     NetworkFamily.BITCOIN: BitcoinLinks(),
 }
-# Places of the coins that pay for transactions: all of a family have the same.
+# Places of the networks' own coins: all of a family have the same.
 _FEE_DECIMALS = {NetworkFamily.EVM.value: 18, NetworkFamily.BITCOIN.value: 8}
 # Of Bitcoin's family each network has addresses of its own.
 _ALL: tuple[Addresses, ...] = (_EVM, *(BitcoinAddresses(each) for each in NETWORKS))
@@ -39,7 +39,15 @@ def has_coins(chain: Chain) -> bool:
 
 def fee_decimals(chain: Chain) -> int:
     """Places of the coin in which the network's fees are."""
+    if chain.fee_model == FeeModel.STABLECOIN:
+        return _decimals_of_token(chain.pk)
     return _FEE_DECIMALS[chain.family]
+
+
+@cache
+def _decimals_of_token(chain_id: str) -> int:
+    """Of the one that pays fees; they never change."""
+    return Asset.objects.get(chain=chain_id, pays_fees=True).atomic_decimals
 
 
 @cache

@@ -25,6 +25,7 @@ class Nodes(Protocol):
 
     genesis_hash: str  # empty until a node was asked
     calls_made: int
+    log_span: int  # the most blocks whose logs are asked for together
     takes_hashes: bool  # a question about a block was answered that named it by its hash
 
     def call(self, method: str, parameters: list[Any]) -> Any:

@@ -10,6 +10,8 @@ import structlog
 from prometheus_client import Gauge
 
 BATCH_MAX = 100
+# Blocks whose logs are asked for together; the watcher reads no more at a time.
+LOG_SPAN_MAX = 20
 GROW_SECONDS = 60.0
 FORGET_SECONDS = 3600.0
 # A node that is slow isn't asked one call at a time for that: it may be down.

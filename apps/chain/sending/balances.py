@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, ExpressionWrapper, F, Sum
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Call, Nodes
+from apps.chain.sending.fee_coins import fee_coin, unit_wei
 from apps.chain.sending.transfer_gas import transfer_gas
 from apps.chain.states import IN_FLIGHT, TAKES_NO_TOKENS
 from apps.core.models import AtomicField
@@ -15,10 +16,10 @@ from apps.core.models import AtomicField
 
 @dataclass(frozen=True)
 class CommittedAmounts:
-    """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by
-    asset, and `count` of transactions."""
+    """`fee_wei` holds amounts of the coin that pays fees and the most that gas can cost;
+    `tokens_atomic` is by asset, and `count` of transactions."""
 
-    native_atomic: int
+    fee_wei: int
     tokens_atomic: dict[str, int]
     count: int = 0
 
@@ -41,14 +42,11 @@ def promised(chain_id: str, holder: str, nonce: int) -> CommittedAmounts:
         asset: int(amount)
         for asset, amount in taking.values_list("asset").annotate(Sum("amount_atomic"))
     }
-    native = set(
-        Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list(
-            "pk", flat=True
-        )
-    )
+    paying = Asset.objects.filter(pk__in=by_asset, pays_fees=True)
+    units = {asset.pk: unit_wei(asset) for asset in paying}
     return CommittedAmounts(
-        int(gas["wei"] or 0) + sum(amount for asset, amount in by_asset.items() if asset in native),
-        {asset: amount for asset, amount in by_asset.items() if asset not in native},
+        int(gas["wei"] or 0) + sum(by_asset[asset] * unit for asset, unit in units.items()),
+        {asset: amount for asset, amount in by_asset.items() if asset not in units},
         gas["count"],
     )
 
@@ -78,17 +76,19 @@ def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> b
 def free(asset: Asset, holder: str, nodes: Nodes) -> int:
     """Amount that can be sent now besides a transfer's gas at twice today's price; -1 without
     enough for the gas. Raises RpcError."""
+    coin = fee_coin(asset.chain)
     calls: list[Call] = [
         ("eth_getTransactionCount", [holder, "latest"]),
-        ("eth_getBalance", [holder, "latest"]),
+        coin.call(holder),
         ("eth_gasPrice", []),
     ]
-    nonce, native, price = (int(answer, 16) for answer in nodes.batch(calls))
+    count, held, told = nodes.batch(calls)
+    nonce, price = int(count, 16), int(told, 16)
     transfer = transfer_gas(asset.chain, nodes)
     commitments = promised(asset.chain_id, holder, nonce)
     gas = 2 * price * transfer.of(is_native=asset.is_native)
     beside = (commitments.count + 1) * transfer.beside_wei
-    remainder = native - commitments.native_atomic - gas - beside
-    if asset.is_native or remainder < 0:
-        return max(remainder, -1)
+    remainder = coin.wei(held) - commitments.fee_wei - gas - beside
+    if asset.pays_fees or remainder < 0:
+        return max(remainder // unit_wei(asset) if asset.pays_fees else remainder, -1)
     return of_token(asset, holder, nodes) - commitments.tokens_atomic.get(asset.pk, 0)

@@ -18,6 +18,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.networks.evm.transfers import transfer
 from apps.chain.reasons import Reason
 from apps.chain.sending import authorizations
+from apps.chain.sending.fee_coins import COLLECTOR
 
 _APPROVE = "0x095ea7b3"
 _NATIVE_FOR_TOKENS = "0x7ff36ab5"
@@ -167,6 +168,7 @@ class TokenTransfer:
     sender: str
     to: str | None
     amount_atomic: int
+    takes_fees: bool = False  # in the same transaction
 
     def topics(self) -> list[str]:
         ends = [self.sender] if self.to is None else [self.sender, self.to]
@@ -177,12 +179,14 @@ def move_of(row: OutgoingTransaction) -> TokenTransfer | None:
     """The transfer of tokens by which a transaction does what it is for; None when it moves native
     coins, or nothing."""
     contract = str(row.asset.contract_address)
-    if row.asset.is_native or row.purpose == _Purpose.APPROVAL:
+    if row.asset.is_native or row.purpose in (_Purpose.APPROVAL, _Purpose.SWEEP_BATCH):
         return None
     if row.purpose == _Purpose.X402:
         return TokenTransfer(contract, *authorizations.parties(row), row.amount_atomic)
     to = None if row.call_data else row.to_address
-    return TokenTransfer(contract, row.from_address, to, row.amount_atomic)
+    return TokenTransfer(
+        contract, row.from_address, to, row.amount_atomic, takes_fees=row.asset.pays_fees
+    )
 
 
 def arrived(move: TokenTransfer, receipt: Any) -> int:
@@ -197,11 +201,12 @@ def arrived(move: TokenTransfer, receipt: Any) -> int:
 
 
 def taken(move: TokenTransfer, receipt: Any) -> int:
-    """The coins that left its sender by the receipt's logs, no matter who got them."""
+    """The coins that left its sender by the receipt's logs, no matter who got them, beside fees."""
     return sum(
         amount
         for topics, amount in _told(receipt, move.contract, TRANSFERRED)
         if topics[1] == _topic(move.sender)
+        and not (move.takes_fees and topics[2] == _topic(COLLECTOR))
     )
 
 

@@ -8,6 +8,7 @@ from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import Signs
 from apps.chain.models import OutgoingTransaction, SignedTransaction
 from apps.chain.sending.calls import call_of
+from apps.chain.sending.fee_coins import fee_coin
 from apps.chain.sending.fees import FeeOffer
 
 
@@ -16,8 +17,13 @@ def unsigned(row: OutgoingTransaction, chain: Chain, offer: FeeOffer) -> Transac
     to, value, data = call_of(row)
     if row.nonce is None or row.gas_limit is None:
         raise ValueError(f"{row.pk} has no nonce or no gas limit yet")
-    fees_wei = {"max_fee_wei": offer.max_fee_wei, "priority_fee_wei": offer.priority_fee_wei}
-    return Transaction(chain.chain_id, row.nonce, to, value, data, row.gas_limit, **fees_wei)
+    return Transaction(
+        *(chain.chain_id, row.nonce, to, value, data, row.gas_limit),
+        max_fee_wei=offer.max_fee_wei,
+        priority_fee_wei=offer.priority_fee_wei,
+        fee_token=fee_coin(chain).contract,
+        delegations=row.delegations,
+    )
 
 
 def signed(

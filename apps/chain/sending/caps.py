@@ -24,6 +24,7 @@ from apps.core.money import atomic_from_decimal
 
 DAY = timedelta(days=1)
 _Purpose = OutgoingTransaction.Purpose
+_NEVER_CAPPED = (_Purpose.X402, _Purpose.JOIN, _Purpose.COLD, _Purpose.SWEEP_BATCH)
 _UNCOUNTED = (*TAKES_NO_TOKENS, *STAYS_OURS)
 _SIGNED = Statement("""
 SELECT store_id, asset_id, sum(amount_atomic) FROM chain_outgoingtransaction
@@ -141,7 +142,7 @@ class Headroom:
         if row.purpose == _Purpose.REFUND and not self._is_of_what_came(row):
             return Reason.ABOVE_PAID
         row.goes_back = self._takes_back(row)
-        if row.purpose in (_Purpose.X402, _Purpose.JOIN, _Purpose.COLD) or row.goes_back:
+        if row.purpose in _NEVER_CAPPED or row.goes_back:
             return None
         most, most_a_day = caps(row.asset)
         if row.amount_atomic > most:

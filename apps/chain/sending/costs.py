@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
-from apps.assets.selectors import native_asset_id, price_of
+from apps.assets.selectors import fee_asset_id, price_of
 from apps.chain.networks.coins import builder_of, carrier_of
 from apps.chain.networks.families import addresses_of, has_coins
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.sending.fee_coins import units
 from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.core import clock
 from apps.core.money import Amount, exchanged
@@ -82,6 +83,12 @@ def fee(asset: Asset) -> int | None:
     return _in_units(asset, look(asset.chain))
 
 
+def of_a_token(asset: Asset) -> int | None:
+    """The same in the coin that the network takes fees in, for a transfer of tokens."""
+    price = look(asset.chain)
+    return None if price is None else units(_paying(asset), price.cost(is_native=False))
+
+
 def known_fee(asset: Asset) -> int | None:
     """Cost of a transfer at the last known price: no node is asked, so it may be called
     anywhere."""
@@ -94,18 +101,23 @@ def _in_units(asset: Asset, price: GasPrice | None) -> int | None:
         return None
     if has_coins(asset.chain):
         return price.wei
-    return worth_of_gas(asset, price.cost(is_native=asset.is_native))
+    paying = _paying(asset)
+    return worth_of_gas(asset, units(paying, price.cost(is_native=asset.is_native)))
 
 
-def worth_of_gas(asset: Asset, cost: int) -> int | None:
-    """So much of its network's own coin, in units of the asset at today's prices; None when there
-    is no price."""
-    if asset.is_native:
-        return cost
+def worth_of_gas(asset: Asset, paid_atomic: int) -> int | None:
+    """So much of the coin that its network takes fees in, in units of the asset at today's prices;
+    None when there is no price."""
+    if asset.pays_fees:
+        return paid_atomic
     at = clock.real_now()
-    native = Asset.objects.get(pk=native_asset_id(asset))
-    paid = price_of(native, "USD", at)
+    paying = _paying(asset)
+    paid = price_of(paying, "USD", at)
     asset_price = price_of(asset, "USD", at)
     if paid is None or asset_price is None:
         return None
-    return exchanged(Amount(native, cost), paid, asset_price).atomic
+    return exchanged(Amount(paying, paid_atomic), paid, asset_price).atomic
+
+
+def _paying(asset: Asset) -> Asset:
+    return asset if asset.pays_fees else Asset.objects.get(pk=fee_asset_id(asset))

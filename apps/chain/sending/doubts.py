@@ -174,10 +174,11 @@ def _has_moved_nothing(row: OutgoingTransaction, receipt: Any) -> bool:
 
 def refuse_if_mined(row: OutgoingTransaction, nodes: Nodes) -> None:
     """Before a person says that it wasn't sent. Raises ResolutionRefused, and RpcError."""
-    if not row.candidates.exists():
+    sent = row.batch or row
+    if not sent.candidates.exists():
         return
-    receipts, in_blocks = ask_everyone([row], nodes)
-    receipt = receipt_of(row, receipts)
+    receipts, in_blocks = ask_everyone([sent], nodes)
+    receipt = receipt_of(sent, receipts)
     if receipt is not None and row.reason_code == Reason.MOVED_OTHERWISE:
         receipt = committed(nodes, row.chain_id, receipt, {})
         if _has_moved_nothing(row, receipt):

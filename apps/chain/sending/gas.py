@@ -7,7 +7,7 @@ token that moves for nobody is distinguished from a refused recipient.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from apps.core.errors import ErrorCode
 
 GAS_MAX = 300_000
 CALL_GAS_MAX = 800_000
+BATCH_PART_GAS_MAX = 150_000
+_WORD_DIGITS = 64
 NO_CODE = ("0x", None)
 
 
@@ -63,9 +65,11 @@ def limits_of(
     return limits | _stopped(refused, holder, nodes) if refused else limits
 
 
-def _shape(row: OutgoingTransaction, holder: str) -> dict[str, str]:
+def _shape(row: OutgoingTransaction, holder: str) -> Mapping[str, object]:
     to, value, data = call_of(row)
-    return {"from": holder, "to": to, "value": hex(value), "data": data}
+    given = [item.as_json() for item in row.delegations]
+    call: dict[str, object] = {"from": holder, "to": to, "value": hex(value), "data": data}
+    return call | ({"authorizationList": given} if given else {})
 
 
 def _of_tokens(
@@ -90,7 +94,7 @@ def _of_tokens(
         estimate = estimates[row.asset_id]
         if token_stops.refuses(answer):
             limits[row.pk] = Gas(refused=_why(row))
-        elif row.pk in plain and RpcError not in (type(answer), type(estimate)):
+        elif row.pk in plain and not any(isinstance(a, RpcError) for a in (answer, estimate)):
             limits[row.pk] = _checked(row, int(estimate, 16), transfer)
     return limits  # the others are asked about by themselves
 
@@ -127,6 +131,8 @@ def _of_one(row: OutgoingTransaction, answer: Any, transfer: TransferGas) -> Gas
     if isinstance(answer, RpcError):
         return Gas(refused=_why(row)) if answer.code is ErrorCode.REVERTED else Gas()
     estimate = int(answer, 16)
+    if row.purpose == OutgoingTransaction.Purpose.SWEEP_BATCH:
+        return _checked(row, estimate * 5 // 4, transfer)
     if row.call_data:
         # A pool that nobody used in this block's second writes more than the estimate saw.
         return _checked(row, 2 * estimate, transfer)
@@ -141,7 +147,10 @@ def _of_one(row: OutgoingTransaction, answer: Any, transfer: TransferGas) -> Gas
 
 def most(row: OutgoingTransaction, transfer: TransferGas) -> int:
     """The highest limit that is ever signed."""
-    return (CALL_GAS_MAX if row.call_data else GAS_MAX) + transfer.room
+    limit = CALL_GAS_MAX if row.call_data else GAS_MAX
+    if row.purpose == OutgoingTransaction.Purpose.SWEEP_BATCH:
+        limit += len(row.call_data) // _WORD_DIGITS * BATCH_PART_GAS_MAX
+    return max(limit, 2 * transfer.unestimated) + transfer.room
 
 
 def _checked(row: OutgoingTransaction, estimate: int, transfer: TransferGas) -> Gas:
@@ -153,4 +162,6 @@ def _why(row: OutgoingTransaction) -> Reason:
     """Why it would be mined in vain."""
     if row.purpose == OutgoingTransaction.Purpose.X402:
         return Reason.TOKEN_REFUSES
+    if row.purpose == OutgoingTransaction.Purpose.SWEEP_BATCH:
+        return Reason.WOULD_REVERT
     return Reason.EXCHANGE_REFUSES if row.call_data else Reason.RECIPIENT_REFUSES

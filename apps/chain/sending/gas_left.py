@@ -1,4 +1,4 @@
-"""The native coin that sweeps leave at deposit addresses: kept when one is booked, and collected
+"""The coin of fees that sweeps leave at deposit addresses: kept when one is booked, and collected
 once that is worth its gas."""
 
 from datetime import datetime
@@ -15,13 +15,13 @@ _NOTE = Statement("""
 INSERT INTO chain_gasleft (address_id, chain_id, amount_atomic)
 SELECT a.address, %(chain)s::varchar, greatest(0,
     coalesce((SELECT sum(d.amount_atomic) FROM chain_deposit d JOIN assets_asset t
-        ON t.id = d.asset_id AND t.token_standard = 'Native'
+        ON t.id = d.asset_id AND t.pays_fees
         WHERE d.address_id = a.address AND d.chain_id = %(chain)s::varchar AND NOT d.is_simulated
           AND NOT d.is_lost AND d.status = 'confirmed' AND d.handled_status = 'confirmed'), 0)
     + coalesce((SELECT sum(o.amount_atomic) FROM chain_outgoingtransaction o
         WHERE o.chain_id = %(chain)s::varchar AND o.to_address = a.address
           AND o.purpose = 'sweep_gas' AND o.status = 'confirmed'), 0)
-    - coalesce((SELECT sum(o.network_fee_atomic + CASE WHEN t.token_standard = 'Native'
+    - coalesce((SELECT sum(o.network_fee_atomic + CASE WHEN t.pays_fees
             AND o.status <> 'failed' THEN o.amount_atomic ELSE 0 END)
         FROM chain_outgoingtransaction o JOIN assets_asset t ON t.id = o.asset_id
         WHERE o.chain_id = %(chain)s::varchar AND o.from_address = a.address

@@ -64,15 +64,17 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
         )
     with transaction.atomic():
         for entry in transactions:
+            # Tempo's have a list of calls, of which ours have one.
+            call = (entry.get("calls") or [entry])[0]
             UnknownTransaction.objects.get_or_create(
                 chain_id=wallet.chain_id,
                 from_address=wallet.address,
                 nonce=int(entry["nonce"], 16),
                 defaults={
                     "tx_hash": str(entry["hash"]).lower(),
-                    "to_address": str(entry["to"] or "").lower(),
-                    "value_atomic": int(entry["value"], 16),
-                    "data": str(entry["input"]).lower(),
+                    "to_address": str(call["to"] or "").lower(),
+                    "value_atomic": int(call["value"], 16),
+                    "data": str(call["input"]).lower(),
                     "found_at": at,
                 },
             )

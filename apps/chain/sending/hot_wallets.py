@@ -46,6 +46,7 @@ _SWEEP = OutgoingTransaction.Purpose.SWEEP
 BRINGS = (
     _SWEEP,
     OutgoingTransaction.Purpose.SWEEP_GAS,
+    OutgoingTransaction.Purpose.SWEEP_BATCH,
     OutgoingTransaction.Purpose.SWAP,
     OutgoingTransaction.Purpose.JOIN,
 )
@@ -294,7 +295,7 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     what lost its nonce or was mined and moved nothing has failed."""
     _refuse_if_it_may_be_mined(row)
     with transaction.atomic():
-        if row.nonce is None:
+        if row.nonce is None and row.batch_id is None:
             history.explain(row, addresses_of(row.chain_id), at)
             leave_review(
                 row,
@@ -345,7 +346,7 @@ def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
 def cancel(row: OutgoingTransaction, at: datetime) -> None:
     """A person gives up what was never signed: it has failed, and the app that asked gives the
     coins back."""
-    if row.nonce is not None:
+    if row.nonce is not None or (row.batch_id is not None and row.tx_hash):
         raise ResolutionRefused("It was signed: say whether it was sent")
     _refuse_if_it_may_be_mined(row)
     with transaction.atomic():

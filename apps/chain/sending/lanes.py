@@ -33,13 +33,15 @@ STOPPABLE = (_Purpose.PAYOUT, _Purpose.SETTLEMENT)
 JOB = Job("chain.sign", limit=250, in_transaction=False, is_vital=True)
 _TURNS = Statement(f"""
 SELECT id FROM (
-    SELECT id, requested_at, purpose = 'sweep_gas' AS is_gas, purpose = 'cold' AS is_cold,
-           row_number() OVER (PARTITION BY purpose = 'sweep_gas', store_id, asset_id
-               ORDER BY requested_at, id) AS turn
+    SELECT id, requested_at, purpose IN ('sweep_gas', 'sweep_batch') AS is_gas,
+           purpose = 'cold' AS is_cold,
+           row_number() OVER (PARTITION BY purpose IN ('sweep_gas', 'sweep_batch'), store_id,
+               asset_id ORDER BY requested_at, id) AS turn
     FROM chain_outgoingtransaction
     WHERE chain_id = %(chain)s AND status = 'requested' AND purpose <> 'sweep'
         AND (not_before IS NULL OR not_before <= %(at)s)
-      AND asset_id <> ALL (%(held)s::text[]) AND purpose <> ALL (%(without)s::text[])
+      AND asset_id <> ALL (%(held)s::text[])
+      AND purpose <> ALL (%(without)s::text[]) AND to_address <> ALL (%(without)s::text[])
       AND id::text NOT IN ({PAUSED_SQL})
       AND (purpose <> ALL (%(stoppable)s::text[])
           OR {goes_on_sql(Suspension.PAYOUTS, "chain_outgoingtransaction.store_id")})
@@ -67,7 +69,8 @@ def due(
     chain: Chain, at: datetime, holds: Iterable[str] = (), without: Iterable[str] = ()
 ) -> list[OutgoingTransaction]:
     """Transactions that may be signed now, lane by lane in turns; none of the assets that staff
-    hold, for the purposes in `without`, or of stores whose payouts are suspended."""
+    hold, for the purposes or to the contracts in `without`, or of stores whose payouts are
+    suspended."""
     arguments = {
         "chain": chain.pk,
         "at": at,

@@ -11,7 +11,7 @@ from apps.assets.models import Chain
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.networks.families import has_coins, is_burn, stored
 from apps.chain.reasons import Reason, Refusal
-from apps.chain.sending import approvals, cold_storage, history
+from apps.chain.sending import approvals, cold_storage, history, sweep_batches
 from apps.chain.sending.calls import refusal_of_call
 from apps.core.db.sql import Statement, array
 
@@ -69,6 +69,8 @@ def _refusal(
         return Refusal(_Status.FAILED, Reason.WRONG_CHAIN)
     if not asset.is_native and not asset.contract_address:
         return Refusal(_Status.FAILED, Reason.NO_CONTRACT)
+    if row.purpose == _Purpose.SWEEP_BATCH:
+        return sweep_batches.refusal(row, wallets[0])  # whose contract it is
     if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.X402):
         wrong = refusal_of_call(row, wallets[0])  # the exchange knows the first one only
         if wrong:

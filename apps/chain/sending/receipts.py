@@ -29,6 +29,7 @@ _BY_TOKEN = frozenset(_Purpose) - {
     _Purpose.X402,
     _Purpose.SWEEP,
     _Purpose.SWEEP_GAS,
+    _Purpose.SWEEP_BATCH,
 }
 
 

@@ -7,6 +7,7 @@ import structlog
 from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.sending import fees, gas, refused_bytes
+from apps.chain.sending.fee_coins import unit_wei
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.refused_bytes import Terms, words_of
 from apps.chain.sending.signing_lanes import SigningLane
@@ -50,7 +51,7 @@ def _terms(
         dearer = fees.replacing(old.offer, today, ceiling_wei)
         return None if dearer is None else replace(old, offer=dearer)
     fresh = gas.limits_of([row], lane.wallet.address, nodes, transfer)[row.pk].limit
-    amount = row.amount_atomic if row.asset.is_native else 0
+    amount = row.amount_atomic * unit_wei(row.asset) if row.asset.pays_fees else 0
     return refused_bytes.terms(
         old,
         words_of(newest.refusal),
@@ -58,5 +59,5 @@ def _terms(
         ceiling_wei=ceiling_wei,
         fresh_limit=fresh,
         most_limit=gas.most(row, transfer),
-        spare_wei=lane.state.native_atomic - amount - transfer.beside_wei,
+        spare_wei=lane.state.fee_wei - amount - transfer.beside_wei,
     )

@@ -145,6 +145,7 @@ OF: dict[str, Callable[[str], list[Reservation]] | None] = {
     _Purpose.TEST_PAYMENT: None,
     _Purpose.SWEEP: None,
     _Purpose.SWEEP_GAS: None,
+    _Purpose.SWEEP_BATCH: None,
     _Purpose.JOIN: None,
     _Purpose.X402: None,
     _Purpose.COLD: None,

@@ -36,6 +36,7 @@ from apps.chain.sending import (
     paid_fees,
     receipts,
     refused_bytes,
+    sweep_batch_ends,
     undone,
 )
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
@@ -307,6 +308,7 @@ def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
         moved = OUTGOING.change_many(
             first, Step(_Status.SUBMITTED), ats=[at] * len(first), each={}, submitted_at=at
         )
+        sweep_batch_ends.note_sent(moved, at)
         for row in (
             {(candidate.purpose, candidate.mode): candidate for candidate in first}.values()
             if moved
@@ -358,7 +360,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
             if int(receipt["blockNumber"], 16) <= newest_final:
                 receipt = receipts.believed(row, receipt, nodes, by_block)
                 if receipt is not None:
-                    _finish(row, receipt, newest_final, wallet, nodes, at)
+                    _finish(row, receipt, wallet, nodes, at)
         elif is_missing(row):
             doubts.doubt(row, wallet, in_blocks, at)
 
@@ -373,24 +375,17 @@ def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
     ).select_related("asset", "receives_asset")
     rows = job.ready(rows).prefetch_related("candidates")
     own = rows.exclude(purpose=_SWEEP).order_by("nonce")
-    sweeps = rows.filter(purpose=_SWEEP).order_by("signed_at", "pk")
+    sweeps = rows.filter(purpose=_SWEEP, batch=None).order_by("signed_at", "pk")
     return [*own[:FOLLOW_MAX], *sweeps[:FOLLOW_MAX]]
 
 
 def _finish(
-    row: OutgoingTransaction,
-    receipt: Any,
-    newest_final: int,
-    wallet: HotWallet,
-    nodes: Nodes,
-    at: datetime,
+    row: OutgoingTransaction, receipt: Any, wallet: HotWallet, nodes: Nodes, at: datetime
 ) -> None:
-    number = int(receipt["blockNumber"], 16)
-    if number > newest_final:
-        return
     fee = paid_fees.of(row, receipt, nodes)
     end = receipts.end_of(row, receipt, wallet.address, nodes)
-    if end is None:
+    parts = sweep_batch_ends.ends_of(row, receipt, wallet.address, nodes)
+    if end is None or parts is None:
         return
     failpoint("send.K7")
     status, reason, text = end.status, end.reason, end.text
@@ -401,18 +396,21 @@ def _finish(
         )
         status = _Status.REVIEW
         reason = Reason.UNDONE
-    hot_wallets.finish(
-        row,
-        status,
-        at,
-        reason,
-        text,
-        tx_hash=receipt["transactionHash"],
-        block_number=number,
-        block_hash=str(receipt["blockHash"]).lower(),
-        network_fee_atomic=fee,
-        received_atomic=end.received_atomic,
-    )
+    with transaction.atomic():
+        is_mine = hot_wallets.finish(
+            row,
+            status,
+            at,
+            reason,
+            text,
+            tx_hash=receipt["transactionHash"],
+            block_number=int(receipt["blockNumber"], 16),
+            block_hash=str(receipt["blockHash"]).lower(),
+            network_fee_atomic=fee,
+            received_atomic=end.received_atomic,
+        )
+        if is_mine:
+            sweep_batch_ends.finish_parts(row, parts, receipt, at)
     failpoint("send.K8")
 
 

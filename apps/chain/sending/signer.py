@@ -18,9 +18,9 @@ from django.db import InterfaceError, OperationalError, transaction
 from apps.assets.models import Chain
 from apps.chain.keys.keystores import HotKey, Unsigned
 from apps.chain.keys.seeds import Seed
-from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Call, KeystoreError, Nodes, RpcError
-from apps.chain.reasons import Reason, Refusal, because
+from apps.chain.reasons import Reason, because
 from apps.chain.sending import (
     approvals,
     balances,
@@ -34,12 +34,15 @@ from apps.chain.sending import (
     obstacles,
     refused_bytes,
     replacements,
+    sweep_batches,
     token_stops,
 )
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
 from apps.chain.sending.caps import Headroom
+from apps.chain.sending.fee_coins import fee_coin
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import Gas
+from apps.chain.sending.permits import PERMIT2
 from apps.chain.sending.refused_bytes import Terms
 from apps.chain.sending.signing_lanes import (
     OF_THE_FIRST,
@@ -50,6 +53,12 @@ from apps.chain.sending.signing_lanes import (
     note_gas,
     places,
     state_of,
+)
+from apps.chain.sending.sweep_delegations import (
+    delegated_again,
+    delegating,
+    sign_parts,
+    strange_gas,
 )
 from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.chain.states import IN_FLIGHT, OUTGOING
@@ -93,9 +102,8 @@ class ChainSigner:
         hold = holds.held_on(self.chain)
         if not open_wallets or hold.is_everything:
             return 0
-        requests = lanes.due(
-            self.chain, at, hold.asset_ids, () if open_wallets[0].number == 0 else OF_THE_FIRST
-        )
+        without = () if open_wallets[0].number == 0 else (*OF_THE_FIRST, PERMIT2)
+        requests = lanes.due(self.chain, at, hold.asset_ids, without)
         stuck = {wallet.pk: self._stuck(wallet, at) for wallet in open_wallets}
         if not requests and not any(stuck.values()):
             return 0
@@ -136,12 +144,13 @@ class ChainSigner:
         }
         tip = fees.offered_tip(self.chain, self.nodes, block)
         transfer = transfer_gas(self.chain, self.nodes)
+        coin = fee_coin(self.chain)
         calls: list[Call] = []
         for wallet, _ in wallets:
             calls += [
                 ("eth_getTransactionCount", [wallet.address, block["number"]]),
                 ("eth_getTransactionCount", [wallet.address, "pending"]),
-                ("eth_getBalance", [wallet.address, block["number"]]),
+                coin.call(wallet.address, block["number"]),
                 *(balances.call_for_token(asset, wallet.address) for asset in tokens.values()),
             ]
         answers = self.nodes.batch(calls)
@@ -151,7 +160,7 @@ class ChainSigner:
             SigningLane(
                 wallet,
                 key,
-                state_of(answers[size * place : size * (place + 1)], tokens),
+                state_of(answers[size * place : size * (place + 1)], tokens, coin),
                 refused_asset_ids=frozen.get(wallet.address, ()),
             )
             for place, (wallet, key) in enumerate(wallets)
@@ -169,7 +178,7 @@ class ChainSigner:
         transfer: TransferGas,
         at: datetime,
     ) -> int:
-        refused = limits.refusals(requests, self.chain) | self._strange_gas(requests)
+        refused = limits.refusals(requests, self.chain) | strange_gas(requests, self._seed)
         for row in requests:
             if row.pk in refused:
                 hot_wallets.refuse(row, refused[row.pk], at)
@@ -206,6 +215,7 @@ class ChainSigner:
         if not rows:
             return 0
         at = batch.at
+        rows = delegating(rows, lane, batch, self._seed, self.nodes)
         allowed = gas.limits_of(rows, lane.wallet.address, self.nodes, batch.gas)
         self._without_limit(rows, allowed, at)
         failpoint("send.K2")
@@ -235,21 +245,6 @@ class ChainSigner:
             )
             if is_stopped:
                 jobs.nudge("chain.look_at_tokens", mode=self.chain.mode)
-
-    def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Refusal]:
-        """Gas of sweeps for addresses that only our records call ours: the seed has no key for
-        them."""
-        gas_rows = [row for row in rows if row.purpose == _Purpose.SWEEP_GAS]
-        addresses = Address.objects.in_bulk({row.to_address for row in gas_rows})
-        strange = [
-            row
-            for row in gas_rows
-            if row.to_address in addresses and not self._is_ours(addresses[row.to_address])
-        ]
-        return {row.pk: Refusal(_Status.REVIEW, Reason.NO_KEY) for row in strange}
-
-    def _is_ours(self, address: Address) -> bool:
-        return self._seed.deposit_key(address.mode, address.index).address == address.pk
 
     def _within_caps(
         self, rows: Sequence[OutgoingTransaction], at: datetime
@@ -402,6 +397,7 @@ class ChainSigner:
         unapproved = approvals.refusals(rows)
         for row in rows:
             reason = unapproved.get(row.pk) or room.refusal(row)
+            reason = reason or sweep_batches.reason_against(row, lane.wallet.address)
             if reason:
                 above.append((row, reason))
             elif purse.takes(row, gas_limits[row.pk]):
@@ -427,6 +423,8 @@ class ChainSigner:
                 gas_limits[row.pk],
                 wallet.address,
             )
+            if row.purpose == _Purpose.SWEEP_BATCH:
+                sign_parts(row, batch.delegations[row.pk], batch.at)
         lane.key.need([unsigned(row, self.chain, batch.offer).digest for row in rows])
         return [signed(row, lane.key, self.chain, batch.offer, batch.at) for row in rows]
 
@@ -461,6 +459,8 @@ class ChainSigner:
         """Each by itself: one that a node says nothing of keeps no other."""
         count = 0
         for lane, row in late:
+            if row.purpose == _Purpose.SWEEP_BATCH:
+                row.delegations = delegated_again(row, lane.wallet.address, self._seed)
             terms = replacements.terms_of(row, lane, offer, transfer, self.nodes)
             if terms is not None:
                 count += self._asking(lane, partial(self._commit_replacement, row, lane, terms, at))

@@ -4,6 +4,7 @@ leaves from.
 It is chosen when it is signed, and never changes afterward: what is sent again are the same bytes.
 """
 
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,12 +14,15 @@ import structlog
 from django.conf import settings
 
 from apps.assets.models import Chain
+from apps.chain.encoding.transactions import Delegation
 from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.providers.base import KeystoreError, Nodes
 from apps.chain.sending import balances, hot_wallets
 from apps.chain.sending.balances import CommittedAmounts
+from apps.chain.sending.fee_coins import FeeCoin, unit_wei
 from apps.chain.sending.fees import FeeOffer
+from apps.chain.sending.permits import PERMIT2
 from apps.chain.sending.transfer_gas import TransferGas
 from apps.chain.states import TAKES_NO_TOKENS
 from apps.core.errors import ErrorCode
@@ -26,7 +30,8 @@ from apps.core.errors import ErrorCode
 log = structlog.get_logger(__name__)
 _Purpose = OutgoingTransaction.Purpose
 # The exchange knows the first wallet of a chain: it holds the allowances, and gets what is bought.
-OF_THE_FIRST = (_Purpose.SWAP, _Purpose.APPROVAL)
+# Payers' permits name it, too, and batches of sweeps are by its contract.
+OF_THE_FIRST = (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.SWEEP_BATCH)
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class WalletState:
 
     nonce: int
     pending_nonce: int
-    native_atomic: int
+    fee_wei: int
     tokens_atomic: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -50,9 +55,7 @@ class WalletRest:
     def __init__(
         self, state: WalletState, promised: CommittedAmounts, max_fee_wei: int, gas: TransferGas
     ) -> None:
-        self._native = (
-            state.native_atomic - promised.native_atomic - promised.count * gas.beside_wei
-        )
+        self._fee_wei = state.fee_wei - promised.fee_wei - promised.count * gas.beside_wei
         self._beside_wei = gas.beside_wei
         self._tokens = {
             asset: amount - promised.tokens_atomic.get(asset, 0)
@@ -62,23 +65,26 @@ class WalletRest:
 
     def takes(self, row: OutgoingTransaction, gas_limit: int) -> bool:
         """True if the amount and its gas are there; then they are taken."""
-        amount = row.amount_atomic if row.asset.is_native else 0
-        native = amount + gas_limit * self._max_fee_wei + self._beside_wei
-        tokens = 0 if row.asset.is_native or row.purpose in TAKES_NO_TOKENS else row.amount_atomic
-        if native > self._native or tokens > self._tokens.get(row.asset_id, 0):
+        amount = 0 if row.purpose in TAKES_NO_TOKENS else row.amount_atomic
+        paid_wei = amount * unit_wei(row.asset) if row.asset.pays_fees else 0
+        fee_wei = paid_wei + gas_limit * self._max_fee_wei + self._beside_wei
+        tokens = 0 if row.asset.pays_fees else amount
+        if fee_wei > self._fee_wei or tokens > self._tokens.get(row.asset_id, 0):
             return False
-        self._native -= native
+        self._fee_wei -= fee_wei
         if tokens:
             self._tokens[row.asset_id] -= tokens
         return True
 
     def bears(self, gas_limit: int) -> bool:
         """True if so much gas could be paid."""
-        return gas_limit * self._max_fee_wei + self._beside_wei <= self._native
+        return gas_limit * self._max_fee_wei + self._beside_wei <= self._fee_wei
 
     def left(self, row: OutgoingTransaction) -> int:
         """Of the row's asset."""
-        return self._native if row.asset.is_native else self._tokens.get(row.asset_id, 0)
+        if row.asset.pays_fees:
+            return self._fee_wei // unit_wei(row.asset)
+        return self._tokens.get(row.asset_id, 0)
 
 
 @dataclass
@@ -112,6 +118,8 @@ class Batch:
     offer: FeeOffer
     gas: TransferGas
     at: datetime
+    # Of each batch of sweeps, what its addresses sign.
+    delegations: dict[uuid.UUID, Mapping[str, Delegation]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,7 +161,7 @@ def _in_turn(
     unmined: Mapping[str, int],
 ) -> list[SigningLane]:
     """Those that may send the row, the best first."""
-    if row.purpose in OF_THE_FIRST:
+    if row.purpose in OF_THE_FIRST or row.to_address == PERMIT2:
         return [lane for lane in lanes if lane.wallet.number == 0]
     if row.purpose == _Purpose.COLD:
         return sorted(lanes, key=lambda lane: -purses[lane.wallet.pk].left(row))
@@ -185,13 +193,13 @@ def note_gas(
             log.warning("hot_wallet_without_gas", chain=lane.wallet.pk)
 
 
-def state_of(answers: Sequence[Any], tokens: Collection[str]) -> WalletState:
+def state_of(answers: Sequence[Any], tokens: Collection[str], coin: FeeCoin) -> WalletState:
     """Reads the answers about one wallet; its tokens in the order of the assets."""
-    used, pending, balance, *rest = answers
+    used, pending, held, *rest = answers
     held_tokens = {
         asset: balances.read_tokens(answer) for asset, answer in zip(tokens, rest, strict=True)
     }
-    return WalletState(int(used, 16), int(pending, 16), int(balance, 16), held_tokens)
+    return WalletState(int(used, 16), int(pending, 16), coin.wei(held), held_tokens)
 
 
 def ensure_wallets(

@@ -12,6 +12,7 @@ from apps.assets.models import Asset, Chain
 from apps.assets.selectors import price_of
 from apps.chain.providers.base import Nodes
 from apps.chain.sending import fees
+from apps.chain.sending.fee_coins import units
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.core import clock
@@ -56,10 +57,14 @@ def price_on(chain: Chain, nodes: Nodes) -> SweepPrice | None:
     return SweepPrice(offer, base + tip, transfer_gas(chain, nodes))
 
 
-def is_worth(amount_atomic: int, cost_atomic: int, *, is_wanted: bool) -> bool:
-    """Tell whether a sweep costs at most SWEEP_COST_PERCENT of what it brings; of coins that the
-    wallet lacks, no more than it brings."""
-    percent = _PERCENT if is_wanted else settings.SWEEP_COST_PERCENT
+def is_worth(
+    amount_atomic: int, cost_atomic: int, *, is_wanted: bool, is_old: bool = False
+) -> bool:
+    """Tell whether a sweep costs at most SWEEP_COST_PERCENT of what it brings; of coins that have
+    waited for long, SWEEP_AGED_COST_PERCENT; of those that the wallet lacks, no more than it
+    brings."""
+    percent = settings.SWEEP_AGED_COST_PERCENT if is_old else settings.SWEEP_COST_PERCENT
+    percent = _PERCENT if is_wanted else percent
     return cost_atomic * _PERCENT <= amount_atomic * percent
 
 
@@ -70,10 +75,10 @@ def least_worth(cost_atomic: int) -> int:
 
 def in_coins(asset: Asset, native: Asset, wei: int) -> int | None:
     """Gas in units of the asset, rounded up; None while there is no rate of one of them."""
-    if asset.is_native:
-        return wei
+    if asset.pays_fees:
+        return units(asset, wei)
     at = clock.real_now()
     paid, worth = price_of(native, "USD", at), price_of(asset, "USD", at)
     if paid is None or worth is None:
         return None
-    return exchanged(Amount(native, wei), paid, worth).atomic + 1
+    return exchanged(Amount(native, units(native, wei)), paid, worth).atomic + 1

@@ -25,7 +25,7 @@ CROSS JOIN LATERAL (SELECT sum(amount_atomic) AS amount FROM chain_deposit
       AND handled_status = 'confirmed') d
 CROSS JOIN LATERAL (SELECT sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
         THEN amount_atomic ELSE 0 END
-                             + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
+                             + CASE WHEN %(pays_fees)s THEN network_fee_atomic ELSE 0 END) AS amount
     FROM chain_outgoingtransaction
     WHERE chain_id = %(chain)s AND from_address = a.address AND purpose = 'sweep') o
 """
@@ -37,6 +37,13 @@ SELECT address_id FROM chain_deposit WHERE chain_id = %(chain)s AND asset_id = %
     AND NOT is_unswept AND left_atomic > 0 ORDER BY left_atomic DESC LIMIT %(fullest)s
 """
 FULLEST = LEFT.format(which=f"AND address_id IN ({SET_ASIDE_WITH})")
+# Those where something has waited since before a moment.
+SET_ASIDE_BEFORE = """
+SELECT address_id FROM chain_deposit WHERE chain_id = %(chain)s AND asset_id = %(asset)s
+    AND NOT is_unswept AND left_atomic > 0 AND detected_at <= %(before)s
+ORDER BY left_atomic DESC LIMIT %(fullest)s
+"""
+AGED = LEFT.format(which=f"AND address_id IN ({SET_ASIDE_BEFORE})")
 CANDIDATES = f"""
 SELECT address, amount FROM ({{addresses}}) rest
 WHERE amount >= %(least)s AND NOT is_under_way AND address NOT IN ({PAUSED_SQL})

@@ -19,7 +19,7 @@ from apps.assets.models import Chain
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.sending import (
     approvals,
@@ -34,6 +34,7 @@ from apps.chain.sending import (
 )
 from apps.chain.sending.calls import call_of
 from apps.chain.sending.candidates import signed_candidate
+from apps.chain.sending.fee_coins import fee_coin, unit_wei
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.refused_bytes import Terms, words_of
 from apps.chain.sending.signer import CANDIDATES_MAX
@@ -72,7 +73,7 @@ class SweepSigner:
             return 0
         rows = (
             OutgoingTransaction.objects.filter(
-                chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP
+                chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP, batch=None
             )
             .exclude(to_address__in=halted)
             .select_related("asset")
@@ -120,7 +121,7 @@ class SweepSigner:
             hot_wallets.refuse(row, key, at)
             return 0
         used, balance = self._facts(key)
-        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.gas.beside_wei
+        spare = balance - _paid_wei(row) - price.gas.beside_wei
         if spare < price.gas.native * price.least_fee_wei:
             return self._wait(row, at)  # before anything else is asked
         gas_limit = self._gas_limit(row, key, price)
@@ -137,7 +138,7 @@ class SweepSigner:
 
     def _has_tokens(self, row: OutgoingTransaction, key: SigningKey) -> bool:
         return (
-            row.asset.is_native
+            row.asset.pays_fees
             or balances.of_token(row.asset, key.address, self.nodes) >= row.amount_atomic
         )
 
@@ -161,13 +162,13 @@ class SweepSigner:
         return key if key.address == row.from_address else Refusal(_Status.FAILED, Reason.NO_KEY)
 
     def _facts(self, key: SigningKey) -> tuple[int, int]:
-        used, balance = self.nodes.batch(
-            [
-                ("eth_getTransactionCount", [key.address, "latest"]),
-                ("eth_getBalance", [key.address, "latest"]),
-            ]
-        )
-        return int(used, 16), int(balance, 16)
+        coin = fee_coin(self.chain)
+        calls: list[Call] = [
+            ("eth_getTransactionCount", [key.address, "latest"]),
+            coin.call(key.address),
+        ]
+        used, held = self.nodes.batch(calls)
+        return int(used, 16), coin.wei(held)
 
     def _gas_limit(
         self, row: OutgoingTransaction, key: SigningKey, price: SweepPrice
@@ -247,11 +248,11 @@ class SweepSigner:
         ):
             return 0
         used, balance = self._facts(key)
-        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.gas.beside_wei
+        spare = balance - _paid_wei(row) - price.gas.beside_wei
         terms = self._terms(row, key, newest, price, spare)
         if terms is None or used != row.nonce:
             return 0
-        if not row.asset.is_native and terms.offer.max_fee_wei < price.least_fee_wei:
+        if not row.asset.pays_fees and terms.offer.max_fee_wei < price.least_fee_wei:
             return 0  # more gas is on its way (`sweep_top_ups`)
         with transaction.atomic():
             Address.objects.select_for_update().get(pk=key.address)
@@ -298,3 +299,8 @@ class SweepSigner:
             spare_wei=spare_wei,
         )
         return new if new and new.offer.max_fee_wei >= price.least_fee_wei else None
+
+
+def _paid_wei(row: OutgoingTransaction) -> int:
+    """Of what pays fees, the part that the sweep itself takes."""
+    return row.amount_atomic * unit_wei(row.asset) if row.asset.pays_fees else 0

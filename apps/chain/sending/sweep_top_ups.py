@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import QuerySet
 
-from apps.assets.models import Asset, Chain, TokenStandard
+from apps.assets.models import Asset, Chain
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import fees, sweep_costs
 from apps.chain.sending.fees import FeeOffer
@@ -25,16 +25,16 @@ def stuck(chain: Chain, at: datetime) -> "QuerySet[OutgoingTransaction]":
     """Sweeps of tokens that were signed so long ago that they may be signed again."""
     patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
     rows = OutgoingTransaction.objects.filter(
-        chain=chain, purpose=_Purpose.SWEEP, status__in=IN_FLIGHT, undone_count=0
+        chain=chain, purpose=_Purpose.SWEEP, batch=None, status__in=IN_FLIGHT, undone_count=0
     )
-    rows = rows.exclude(asset__token_standard=TokenStandard.NATIVE)
+    rows = rows.exclude(asset__pays_fees=True)
     rows = rows.exclude(candidates__signed_at__gt=at - patience)
     return rows.select_related("asset", "chain").order_by("signed_at", "pk")
 
 
-def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_atomic: int) -> int:
-    """The gas that its address lacks for a replacement; none for one that could still be mined as
-    it is, or that isn't worth it."""
+def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_wei: int) -> int:
+    """The gas money (in wei) that its address lacks for a replacement; none for one that could
+    still be mined as it is, or that isn't worth it."""
     newest = row.candidates.last()
     if newest is None or row.gas_limit is None or newest.max_fee_wei >= price.least_fee_wei:
         return 0
@@ -51,7 +51,7 @@ def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_ato
         or row.candidates.count() >= CANDIDATES_MAX
     ):
         return 0
-    return max(0, row.gas_limit * dearer.max_fee_wei + price.gas.beside_wei - held_atomic)
+    return max(0, row.gas_limit * dearer.max_fee_wei + price.gas.beside_wei - held_wei)
 
 
 def may_have_more(row: OutgoingTransaction) -> bool:

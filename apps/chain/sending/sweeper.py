@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.assets.models import Asset, Chain, TokenStandard
+from apps.assets.models import Asset, Chain
+from apps.assets.selectors import fee_asset_of
 from apps.chain.models import Address, HotWallet, Obstacle, OutgoingTransaction
 from apps.chain.networks.families import has_coins
 from apps.chain.nodes import nodes_of
@@ -30,31 +31,30 @@ from apps.chain.sending import (
     lanes,
     obstacles,
     sender,
+    sweep_batch_ends,
+    sweep_batches,
     sweep_costs,
     sweep_top_ups,
+    sweeps_together,
     token_stops,
 )
-from apps.chain.sending import sweep_queries as queries
+from apps.chain.sending.fee_coins import fee_coin, unit_wei, units
 from apps.chain.sending.refused_bytes import Words, words_of
 from apps.chain.sending.shares import Shares
 from apps.chain.sending.sweep_costs import SweepPrice
+from apps.chain.sending.sweep_finds import Found, Movable
+from apps.chain.sending.sweep_left import JOB, LeftCoins, threshold
+from apps.chain.sending.sweeps_together import Together
 from apps.core import clock
-from apps.core.db.sql import Value
-from apps.core.models import RowTurn
-from apps.core.money import atomic_from_decimal
 from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
-JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
 CHAINS = Job("chain.sweep_due", in_transaction=False, is_vital=True)
 GIVING_UP = Job("chain.give_up_sweep", limit=50)
 GIVE_UP = timedelta(hours=1)
 Rows = QuerySet[OutgoingTransaction]
 _Purpose = OutgoingTransaction.Purpose
 _Status = OutgoingTransaction.Status
-
-SET_ASIDE_AT_ONCE = 5_000
-FULLEST_MAX = 4 * JOB.limit
 
 
 @dataclass
@@ -63,6 +63,7 @@ class SweepCounts:
 
     sweeps: int = 0
     gas_transfers: int = 0
+    batches: int = 0
 
 
 def sweep_due(mode: str = "") -> SweepCounts:
@@ -91,48 +92,23 @@ def _sweep(chain: Chain, counts: SweepCounts) -> None:
             log.warning("chain_not_asked", chain=chain.pk, error=str(error))
 
 
-def threshold(asset: Asset) -> int | None:
-    """The least of an asset that is swept, in atomic units; None when it never is."""
-    for line in settings.SWEEP_MINIMUMS:
-        name, _, amount = line.partition("=")
-        if name == asset.pk:
-            return atomic_from_decimal(amount, asset.atomic_decimals)
-    return None
-
-
 def _give_up_waiting(at: datetime) -> None:
-    """A sweep that was never signed makes room for one with other figures."""
+    """A sweep that was never signed makes room for one with other figures. The parts of a batch go
+    with it."""
     old = OutgoingTransaction.objects.filter(
-        purpose=_Purpose.SWEEP, status=_Status.REQUESTED, requested_at__lt=at - GIVE_UP
+        purpose__in=(_Purpose.SWEEP, _Purpose.SWEEP_BATCH),
+        batch=None,
+        status=_Status.REQUESTED,
+        requested_at__lt=at - GIVE_UP,
     )
 
     def give_up(row: OutgoingTransaction) -> None:
-        Address.objects.select_for_update().get(pk=row.from_address)
+        if row.purpose == _Purpose.SWEEP:
+            Address.objects.select_for_update().get(pk=row.from_address)
         hot_wallets.finish(row, _Status.FAILED, at, Reason.GAS_TOO_DEAR)
 
     GIVING_UP.walk(old.order_by("requested_at"), give_up)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """An address, what is left there of an asset, and whether it is brought because the wallet
-    lacks it."""
-
-    asset: Asset
-    address: str
-    left_atomic: int
-    is_wanted: bool = False
-
-
-@dataclass(frozen=True)
-class _Movable:
-    """The coins of a token that can be brought from an address, the native coin that is there, and
-    the gas that it takes."""
-
-    holding: _Found
-    amount_atomic: int
-    native_atomic: int
-    gas_limit: int
+    sweep_batch_ends.end_orphans(at)
 
 
 class _ChainSweep:
@@ -145,30 +121,44 @@ class _ChainSweep:
         self.nodes = nodes
         self.asked = counts
         self._shares = Shares(wallets, nodes)
+        self._left = LeftCoins(chain)
         self._short: Mapping[str, int] = {}
+        self._batching: tuple[str | None] | None = None
 
     def run(self, at: datetime) -> None:
         holdings = self._found(at)
         gas_left.learn(self.chain)
-        native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
+        native = fee_asset_of(self.chain.pk)
         price = sweep_costs.price_on(self.chain, self.nodes)
         if native is None or price is None:
             return
         self._add_gas(native, price, at)
-        least = sweep_costs.least_worth(price.cost(price.gas.native))
+        usual = price.cost(price.gas.of(is_native=native.is_native))
+        least = sweep_costs.least_worth(units(native, usual))
         remainders = gas_left.worth(self.chain, least, at, JOB.limit)
         addresses = {holding.address for holding in holdings}
-        natives = [holding for holding in holdings if holding.asset.is_native]
-        natives += [_Found(native, *held) for held in remainders if held[0] not in addresses]
-        JOB.each(
-            lambda: natives,
-            lambda holding: self._sweep_native(holding, price, at),
-            id_of=lambda holding: holding.address,
-        )
+        paying = [holding for holding in holdings if holding.asset.pays_fees]
+        paying += [Found(native, *held) for held in remainders if held[0] not in addresses]
+        self._sweep_paying(paying, native, price, at)
         self._sweep_tokens(holdings, native, price, at)
 
+    def _sweep_paying(
+        self, holdings: Sequence[Found], native: Asset, price: SweepPrice, at: datetime
+    ) -> None:
+        """Of the coin that pays fees, each pays its own."""
+        if native.is_native:
+            limits = {holding.address: price.gas.native for holding in holdings}
+        else:
+            movable = self._movable(native, holdings, price, at)
+            limits = {held.holding.address: held.gas_limit for held in movable}
+        JOB.each(
+            lambda: [holding for holding in holdings if holding.address in limits],
+            lambda holding: self._sweep_own(holding, limits[holding.address], price, at),
+            id_of=lambda holding: holding.address,
+        )
+
     def _sweep_tokens(
-        self, holdings: Sequence["_Found"], native: Asset, price: SweepPrice, at: datetime
+        self, holdings: Sequence[Found], native: Asset, price: SweepPrice, at: datetime
     ) -> None:
         """Each token by itself: what it refuses or what isn't worth its gas waits, and staff see
         why."""
@@ -182,17 +172,64 @@ class _ChainSweep:
                 )
                 for held in movable
             }
-            worth = [
-                held
-                for held in movable
-                if (cost := costs[held.holding.address]) is not None
-                and sweep_costs.is_worth(held.amount_atomic, cost, is_wanted=held.holding.is_wanted)
-            ]
-            self._note_dear(asset, movable, worth, costs, at)
-            self._sweep_each(worth, native, price, at)
+            together = self._together(asset, native, movable, price)
+            costs |= together.costs
+            alone = [held for held in movable if held.holding.address not in together.costs]
+            single = [held for held in alone if sweeps_together.is_worth(held, costs)]
+            self._note_dear(asset, movable, [*together.parts, *single], costs, at)
+            self._sweep_together(asset, together, price, native, at)
+            self._sweep_each(single, native, price, at)
+
+    def _together(
+        self, asset: Asset, native: Asset, movable: Sequence[Movable], price: SweepPrice
+    ) -> Together:
+        """Whether a network can is asked once a round."""
+        if self._batching is None:
+            self._batching = (sweep_batches.wallet_on(self.chain, self.nodes),)
+        [wallet] = self._batching
+        if wallet is None or wallet != self._wallet_for(asset):
+            return Together()
+        return sweeps_together.chosen(asset, native, wallet, movable, price, self.nodes)
+
+    def _sweep_together(
+        self, asset: Asset, together: Together, price: SweepPrice, native: Asset, at: datetime
+    ) -> None:
+        """As many batches as it takes; one that the wallet can't pay for waits for the next
+        round."""
+        size = sweep_batches.PARTS_MAX
+        batches = [
+            together.parts[first : first + size] for first in range(0, len(together.parts), size)
+        ]
+
+        def ask(parts: Sequence[Movable]) -> None:
+            gas = sum(held.gas_limit + sweep_batches.DELEGATION_GAS for held in parts)
+            if not self._shares.can_afford(native, units(native, price.funds(gas))):
+                return
+            self._ask_together(asset, together.wallet, parts, at)
+
+        JOB.each(lambda: batches, ask, id_of=lambda parts: parts[0].holding.address)
+
+    def _ask_together(
+        self, asset: Asset, wallet: str, held: Sequence[Movable], at: datetime
+    ) -> None:
+        """Each address under its lock, in one order; one that is busy is left out."""
+        with transaction.atomic():
+            free: list[tuple[Movable, int]] = []
+            for part in sorted(held, key=lambda part: part.holding.address):
+                number = self._free(part.holding.address)
+                if number is not None:
+                    free.append((part, number))
+            if not free:
+                return
+            batch, rows = sweeps_together.requested(self.chain, asset, wallet, free, at)
+            sender.request_many([batch])
+            sender.request_many(rows)
+        self._shares.note(asset, wallet, batch.amount_atomic)
+        self.asked.sweeps += len(rows)
+        self.asked.batches += 1
 
     def _sweep_each(
-        self, worth: Sequence["_Movable"], native: Asset, price: SweepPrice, at: datetime
+        self, worth: Sequence[Movable], native: Asset, price: SweepPrice, at: datetime
     ) -> None:
         JOB.each(
             lambda: worth,
@@ -209,45 +246,47 @@ class _ChainSweep:
         return [
             asset
             for _, asset in sorted(every.items())
-            if not asset.is_native and asset.stopped_since is None
+            if not asset.pays_fees and asset.stopped_since is None
         ]
 
-    def _found(self, at: datetime) -> list[_Found]:
+    def _found(self, at: datetime) -> list[Found]:
         """Balances worth their own gas, and balances of assets that the wallet is short of, as much
         as it needs."""
-        holdings: list[_Found] = []
+        holdings: list[Found] = []
         short = lanes.short_of(self.chain.pk)
         self._short = short
         for asset in self._sweepable(short):
             least = threshold(asset)
             if least is not None:
-                self._set_aside(asset, least, at)
+                self._left.set_aside(asset, least, at)
             worth = (
                 []
                 if least is None
-                else [_Found(asset, *holding) for holding in self._candidates(asset, least, at)]
+                else [Found(asset, *holding) for holding in self._left.candidates(asset, least, at)]
             )
-            holdings += worth + self._wanted(
-                asset, short.get(asset.pk, 0), {holding.address for holding in worth}, at
-            )
+            known = {holding.address for holding in worth}
+            wanted = self._wanted(asset, short.get(asset.pk, 0), known, at)
+            known |= {holding.address for holding in wanted}
+            old = [held for held in self._left.aged(asset, at) if held[0] not in known]
+            holdings += [*worth, *wanted, *(Found(asset, *held, is_old=True) for held in old)]
         return holdings
 
     def _wanted(
         self, asset: Asset, short_atomic: int, addresses: set[str], at: datetime
-    ) -> list[_Found]:
+    ) -> list[Found]:
         """The fullest addresses that bring what the wallet has promised and lacks, whatever the
         minimum."""
         if not short_atomic:
             return []
         wallet = self._shares.neediest(asset)
         missing = short_atomic - balances.free(asset, wallet, self.nodes)
-        holdings: list[_Found] = []
-        for address, remainder in self._fullest(asset, at):
+        holdings: list[Found] = []
+        for address, remainder in self._left.fullest(asset, at):
             if missing <= 0:
                 break
             missing -= remainder
             if address not in addresses:
-                holdings.append(_Found(asset, address, remainder, is_wanted=True))
+                holdings.append(Found(asset, address, remainder, is_wanted=True))
         if holdings or addresses:
             lanes.call_back(self.chain.pk, asset.pk, waits_for=OutgoingTransaction.WaitsFor.SWEEP)
         return holdings
@@ -257,57 +296,9 @@ class _ChainSweep:
         assets = [asset for asset in rows if threshold(asset) is not None or asset.pk in short]
         return [asset for asset in assets if asset.is_native or asset.contract_address]
 
-    def _candidates(self, asset: Asset, least: int, at: datetime) -> list[tuple[str, int]]:
-        return self._found_in(
-            queries.UNSWEPT, self._arguments(asset, least, at) | {"is_wanted": False}
-        )
-
-    def _fullest(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
-        """The addresses at which the most is left, whatever it is worth."""
-        arguments = self._arguments(asset, 1, at) | {"is_wanted": True, "fullest": FULLEST_MAX}
-        with connection.cursor() as cursor:
-            cursor.execute(queries.CORRECT, arguments)
-        holdings = {
-            **dict(self._found_in(queries.UNSWEPT, arguments)),
-            **dict(self._found_in(queries.FULLEST, arguments)),
-        }
-        return sorted(holdings.items(), key=lambda holding: -holding[1])[: JOB.limit]
-
-    def _found_in(self, addresses: str, arguments: dict[str, Value]) -> list[tuple[str, int]]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                queries.CANDIDATES.format(addresses=addresses), arguments | {"limit": JOB.limit}
-            )
-            return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
-
-    def _set_aside(self, asset: Asset, least: int, at: datetime) -> None:
-        """Deposits at whose addresses less is left than is worth a sweep aren't asked about until
-        another one arrives there, or the minimum is lowered."""
-        values = self._arguments(asset, least, at) | {"limit": SET_ASIDE_AT_ONCE}
-        turn = f"{JOB.name}:{asset.pk}"
-        before = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first()
-        with connection.cursor() as cursor:
-            if before is not None and least < int(before):
-                cursor.execute(queries.LOOK_AGAIN, values)
-            cursor.execute(queries.SET_ASIDE, values)
-        if before != str(least):
-            RowTurn.objects.update_or_create(job=turn, defaults={"row_id": str(least)})
-
-    def _arguments(self, asset: Asset, least: int, at: datetime) -> dict[str, Value]:
-        return {
-            "chain": self.chain.pk,
-            "asset": asset.pk,
-            "mode": self.chain.mode,
-            "is_native": asset.is_native,
-            "least": least,
-            "at": at,
-            "job": JOB.name,
-            "now": at,
-        }
-
     def _movable(
-        self, asset: Asset, holdings: Sequence[_Found], price: SweepPrice, at: datetime
-    ) -> list["_Movable"]:
+        self, asset: Asset, holdings: Sequence[Found], price: SweepPrice, at: datetime
+    ) -> list[Movable]:
         """The coins that the token lets go, with the gas that this takes. An address that it
         refuses is asked again later, ever more rarely."""
         if not holdings:
@@ -318,9 +309,10 @@ class _ChainSweep:
             ).values_list("holder", "next_look_at")
         )
         due = [held for held in holdings if refused.get(held.address, at) <= at]
+        coin = fee_coin(self.chain)
         answers = self.nodes.each(
             [balances.call_for_token(asset, held.address) for held in due]
-            + [("eth_getBalance", [held.address, "latest"]) for held in due]
+            + [coin.call(held.address) for held in due]
         )
         movable = []
         moves = []
@@ -329,7 +321,7 @@ class _ChainSweep:
                 continue
             amount = min(held.left_atomic, balances.read_tokens(tokens))
             if amount > 0:
-                moves.append((held, amount, int(native, 16)))
+                moves.append((held, amount, coin.wei(native)))
         wallet = self._wallet_for(asset)
         estimates = self.nodes.each(
             [
@@ -345,7 +337,7 @@ class _ChainSweep:
             is_poor = isinstance(answer, RpcError) and words_of(str(answer)) is Words.FUNDS
             if is_poor or not isinstance(answer, RpcError):
                 limit = price.gas.token if is_poor else price.limit(int(answer, 16))
-                movable.append(_Movable(held, amount, native, limit))
+                movable.append(Movable(held, amount, native, limit))
                 if held.address in refused:
                     obstacles.end(asset, held.address, Obstacle.Kind.ADDRESS, at)
             elif token_stops.refuses(answer):
@@ -367,8 +359,8 @@ class _ChainSweep:
     def _note_dear(
         self,
         asset: Asset,
-        movable: Sequence["_Movable"],
-        worth: Sequence["_Movable"],
+        movable: Sequence[Movable],
+        worth: Sequence[Movable],
         costs: Mapping[str, int | None],
         at: datetime,
     ) -> None:
@@ -378,17 +370,14 @@ class _ChainSweep:
             obstacles.end(asset, "", Obstacle.Kind.GAS, at)
             return
         cost = min((costs[held.holding.address] or 0 for held in dear), default=0)
-        arguments = self._arguments(asset, threshold(asset) or 1, at)
-        with connection.cursor() as cursor:
-            cursor.execute(queries.WAITING, arguments | {"most": sweep_costs.least_worth(cost)})
-            count, amount = cursor.fetchone()
+        count, amount = self._left.waiting(asset, sweep_costs.least_worth(cost), at)
         obstacles.note(
             asset,
             "",
             Obstacle.Kind.GAS,
             at,
             addresses=max(count, len(dear)),
-            amount_atomic=max(int(amount), sum(held.amount_atomic for held in dear)),
+            amount_atomic=max(amount, sum(held.amount_atomic for held in dear)),
             cost_atomic=cost,
         )
 
@@ -396,21 +385,21 @@ class _ChainSweep:
         is_short = asset.pk in self._short
         return self._shares.neediest(asset) if is_short else self._shares.poorest(asset)
 
-    def _sweep_native(self, holding: _Found, price: SweepPrice, at: datetime) -> None:
+    def _sweep_own(self, holding: Found, gas_limit: int, price: SweepPrice, at: datetime) -> None:
         """Of what it leaves for gas, a half is for a replacement that offers more."""
-        gas = price.funds(price.gas.native) * 3 // 2
-        amount = min(holding.left_atomic, self._held(holding.address)) - gas
-        if amount > 0 and sweep_costs.is_worth(
-            amount, price.cost(price.gas.native), is_wanted=holding.is_wanted
-        ):
+        asset = holding.asset
+        gas = units(asset, price.funds(gas_limit) * 3 // 2)
+        held = self._held(holding.address) // unit_wei(asset)
+        amount = min(holding.left_atomic, held) - gas
+        cost = units(asset, price.cost(gas_limit))
+        of = {"is_wanted": holding.is_wanted, "is_old": holding.is_old}
+        if amount > 0 and sweep_costs.is_worth(amount, cost, **of):
             self._ask(holding, amount, at)
 
-    def _sweep_token(
-        self, held: "_Movable", native: Asset, price: SweepPrice, at: datetime
-    ) -> None:
+    def _sweep_token(self, held: Movable, native: Asset, price: SweepPrice, at: datetime) -> None:
         """Have the hot wallet send the gas that the address lacks; the sweep is asked for with it,
         and signed as soon as the gas is there."""
-        missing = price.funds(held.gas_limit) - held.native_atomic
+        missing = units(native, price.funds(held.gas_limit) - held.fee_wei)
         if missing > 0 and not self._shares.can_afford(native, missing):
             return
         with transaction.atomic():
@@ -418,9 +407,11 @@ class _ChainSweep:
                 self._send_gas(native, held.holding.address, missing, at)
 
     def _held(self, address: str) -> int:
-        return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)
+        """Gas money, in wei."""
+        coin = fee_coin(self.chain)
+        return coin.wei(self.nodes.call(*coin.call(address)))
 
-    def _ask(self, holding: _Found, amount_atomic: int, at: datetime) -> bool:
+    def _ask(self, holding: Found, amount_atomic: int, at: datetime) -> bool:
         asset = holding.asset
         wallet = self._wallet_for(asset)
         with transaction.atomic():
@@ -437,7 +428,8 @@ class _ChainSweep:
 
         def add(row: OutgoingTransaction) -> None:
             address = row.from_address
-            missing = sweep_top_ups.missing(row, native, price, self._held(address))
+            missing_wei = sweep_top_ups.missing(row, native, price, self._held(address))
+            missing = units(native, missing_wei)
             if not missing or not self._shares.can_afford(native, missing):
                 return
             with transaction.atomic():

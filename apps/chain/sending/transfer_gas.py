@@ -20,6 +20,8 @@ from apps.chain.sending.refused_bytes import Words, words_of
 INTRINSIC_GAS = 21_000
 # A token's transfer, when nobody has estimated it.
 TOKEN_GAS = 120_000
+# On Tempo, which asks 250,000 for each account or place that wasn't there (TIP-1000).
+_DEAR_TOKEN_GAS = 600_000
 _NOBODY = "0x" + "e7" * 20
 _BYTES = 180  # of a signed transfer of tokens
 # What a network that counts bytes as gas asks for a token's transfer or a call, at most, as a
@@ -39,11 +41,12 @@ class TransferGas:
     bytes_gas: int = 0
     beside_wei: int = 0
     margin_percent: int = 0
+    unestimated: int = TOKEN_GAS
 
     @property
     def token(self) -> int:
         """Of a token's transfer that nobody has estimated."""
-        return TOKEN_GAS + self.room
+        return self.unestimated + self.room
 
     @property
     def room(self) -> int:
@@ -89,7 +92,11 @@ def transfer_gas(chain: Chain, nodes: Nodes) -> TransferGas:
         estimate = hex(INTRINSIC_GAS)
     beside_wei = _beside(op_fees.read(words)) if has_share else 0
     margin_percent = _margin_percent(chain)
-    unlimited = TransferGas(beside_wei=beside_wei, margin_percent=margin_percent)
+    is_dear = chain.fee_model == FeeModel.STABLECOIN
+    unestimated = _DEAR_TOKEN_GAS if is_dear else TOKEN_GAS
+    unlimited = TransferGas(
+        beside_wei=beside_wei, margin_percent=margin_percent, unestimated=unestimated
+    )
     native = unlimited.with_margin(int(estimate, 16))
     return replace(unlimited, native=native, bytes_gas=max(0, native - INTRINSIC_GAS))
 

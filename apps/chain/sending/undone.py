@@ -23,7 +23,7 @@ from apps.chain.models import (
 from apps.chain.networks.finality import final_block
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
-from apps.chain.sending import hot_wallets
+from apps.chain.sending import hot_wallets, sweep_batch_ends
 from apps.chain.states import MINED, OUTGOING
 from apps.core.machine import Step
 from apps.core.rows import Job
@@ -74,6 +74,7 @@ def _final(wallet: HotWallet) -> "QuerySet[OutgoingTransaction]":
         status__in=MINED,
         nonce__isnull=False,
         block_number__isnull=False,
+        batch=None,  # which the hot wallet's transaction takes along
     )
 
 
@@ -186,6 +187,9 @@ def _reopen(snapshot: OutgoingTransaction, at: datetime) -> None:
                 row, Step(_Status.SUBMITTED), at=at, **because(None), finished_at=None, **changes
             )
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
+        if row.purpose == OutgoingTransaction.Purpose.SWEEP_BATCH and not is_given_back:
+            emptied = sweep_batch_ends.reopen_parts(row, at)
+            Deposit.objects.filter(address__in=emptied).update(is_unswept=True)
         if row.purpose == _SWEEP:
             Deposit.objects.filter(address=row.from_address).update(is_unswept=True)
         audit.record(

@@ -20,8 +20,6 @@ from apps.chain.models import (
     BalanceCheck,
     Block,
     Head,
-    OutgoingTransaction,
-    SignedTransaction,
 )
 from apps.chain.networks.base import Arrival, BlockHeader, BlockRead, Reader, Transfer
 from apps.chain.watching import coins, deposits, sightings
@@ -71,7 +69,7 @@ def match(
         senders = {transfer.from_address for _, transfer in arrivals}
         listed = Address.objects.filter(address__in=senders)
         own = derived(listed.values_list("address", "mode", "index"))
-        gas = _gas_of_sweeps({transfer.tx_hash for _, transfer in arrivals})
+        gas = sightings.gas_of_sweeps({transfer.tx_hash for _, transfer in arrivals})
         arrivals = [
             (asset, transfer)
             for asset, transfer in arrivals
@@ -216,15 +214,6 @@ def _finish(facts: WatchedChain, header: BlockHeader, changed: list[object], at:
     )
     if changed:
         jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))
-
-
-def _gas_of_sweeps(hashes: set[str]) -> set[str]:
-    """Those of the transactions that bring gas from the hot wallet: they were stored before anybody
-    could see them."""
-    rows = SignedTransaction.objects.filter(
-        tx_hash__in=hashes, outgoing__purpose=OutgoingTransaction.Purpose.SWEEP_GAS
-    )
-    return set(rows.values_list("tx_hash", flat=True))
 
 
 def _deposit_addresses(addresses: set[str]) -> set[str]:

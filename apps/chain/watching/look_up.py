@@ -145,7 +145,7 @@ def _read(
     reader = reader_of(chain, nodes)
     read = reader.transaction(tx_hash, (), 1)
     if read is None:
-        waiting = reader.waiting(())
+        waiting = reader.waiting((), ())
         return FoundTransaction(chain, None) if waiting and tx_hash in waiting.hashes else None
     number = reader.latest(0).number - read.confirmations + 1
     reached = tuple(

@@ -5,14 +5,23 @@ Nothing here makes a deposit or counts. One of another hash than it is mined by 
 with the deposit that pays the same address the same amount.
 """
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 
+from apps.assets.models import Chain
 from apps.chain.addresses import derived
-from apps.chain.models import Address, Deposit, SightingRecord
+from apps.chain.models import (
+    Address,
+    Deposit,
+    OutgoingTransaction,
+    SightingRecord,
+    SignedTransaction,
+)
 from apps.chain.networks.base import BlockRead, Reader, Sighting, Transfer
 from apps.chain.networks.families import tells_all
 from apps.chain.own.wallets import derived_own
@@ -26,43 +35,69 @@ GONE_AFTER = timedelta(minutes=10)
 # Of what is mined by another hash nobody can tell that it isn't.
 PRIVATE_GONE_AFTER = timedelta(days=14)
 OPEN_MAX = 5000
+# Where nodes don't list what waits, they are asked for each that is open.
+ASK_SECONDS = 30.0
 
 log = structlog.get_logger(__name__)
 _Status = SightingRecord.Status
+_IN_A_BLOCK = (Deposit.Status.CONFIRMING, Deposit.Status.CONFIRMED)
+
+
+def hears_of_waiting(chain: Chain) -> bool:
+    """Tell whether transactions of this network may be seen before a block has them."""
+    return tells_all(chain) or bool(settings.CHAIN_WS_URLS.get(chain.pk))
 
 
 class WaitingWatch:
     """Remembers which transactions it has read."""
 
-    def __init__(self, reader: Reader, facts: WatchedChain) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._facts = facts
         self._known: frozenset[str] = frozenset()
+        self._asked_at = -ASK_SECONDS
 
-    def look(self, at: datetime) -> None:
+    def look(self, facts: WatchedChain, at: datetime) -> None:
         """Note what is new, and what has ended without a block. Raises RpcError."""
-        waiting = self._reader.waiting(self._known)
-        if waiting is None:
+        if not hears_of_waiting(facts.chain):
             return
-        new = _to_us(self._facts, waiting.new)
+        is_listed = tells_all(facts.chain)
+        asked = None if is_listed else self._due(facts)
+        waiting = self._reader.waiting(self._known, asked or ())
+        if waiting is None or not (is_listed or waiting.new or asked):
+            return
+        new = _to_us(facts, waiting.new)
         with transaction.atomic():
-            _note(self._facts, new, at)
+            _note(facts, new, at)
             takers = {place: item.tx_hash for item in waiting.new for place in item.spends}
-            _end_taken(self._facts, takers, at)
-            _end_gone(self._facts, waiting.hashes, at)
+            _end_taken(facts, takers, at)
+            if is_listed or asked:
+                _end_gone(facts, waiting.hashes, at, asked)
+        if not is_listed:
+            return
         # Only what was read whole is known; a reader may bring what is new part by part.
         read = self._known | {item.tx_hash for item in waiting.new}
         self._known = waiting.hashes & read
 
+    def _due(self, facts: WatchedChain) -> set[str]:
+        """Hashes that nodes are asked for now; empty between two times."""
+        if time.monotonic() - self._asked_at < ASK_SECONDS:
+            return set()
+        self._asked_at = time.monotonic()
+        return {row.tx_hash for row in _open(facts)}
+
 
 def _to_us(facts: WatchedChain, found: Iterable[Sighting]) -> list[Sighting]:
-    """Those that pay our deposit addresses, with these transfers alone."""
+    """Those that pay our deposit addresses, with these transfers alone. What we send ourselves
+    isn't a payment."""
     found = list(found)
     paid = {transfer.to_address for item in found for transfer in item.transfers}
     purposes = (Address.Purpose.DEPOSIT, Address.Purpose.OWN)
     rows = Address.objects.filter(pk__in=paid, purpose__in=purposes) if paid else []
     listed = [(row.pk, row.mode, row.index) for row in rows]
     own = derived(listed) | derived_own(listed)
+    if not own:
+        return []
+    found = _of_strangers(facts.chain, found, own)
     return [
         Sighting(
             item.tx_hash,
@@ -72,15 +107,42 @@ def _to_us(facts: WatchedChain, found: Iterable[Sighting]) -> list[Sighting]:
             is_replaceable=item.is_replaceable,
         )
         for item in found
-        if facts.native_asset_id is not None
-        and (
+        if (
             transfers := tuple(
                 transfer
                 for transfer in item.transfers
-                if transfer.to_address in own and transfer.amount_atomic > 0
+                if transfer.to_address in own
+                and transfer.amount_atomic > 0
+                and facts.asset_of(transfer) is not None
             )
         )
     ]
+
+
+def _of_strangers(chain: Chain, found: list[Sighting], own: Collection[str]) -> list[Sighting]:
+    """Without sweeps, the gas for them, and what was read in a block before it was announced."""
+    paying = [item for item in found if any(each.to_address in own for each in item.transfers)]
+    senders = {transfer.from_address for item in paying for transfer in item.transfers} - {""}
+    rows = Address.objects.filter(pk__in=senders).values_list("pk", "mode", "index")
+    ours = derived(rows) if senders else set()
+    hashes = {item.tx_hash for item in paying}
+    mined = Deposit.objects.filter(chain=chain, tx_hash__in=hashes, status__in=_IN_A_BLOCK)
+    known = gas_of_sweeps(hashes) | set(mined.values_list("tx_hash", flat=True))
+    return [
+        item
+        for item in paying
+        if item.tx_hash not in known
+        and not any(transfer.from_address in ours for transfer in item.transfers)
+    ]
+
+
+def gas_of_sweeps(hashes: set[str]) -> set[str]:
+    """Those of the transactions that bring gas from the hot wallet: they were stored before anybody
+    could see them."""
+    rows = SignedTransaction.objects.filter(
+        tx_hash__in=hashes, outgoing__purpose=OutgoingTransaction.Purpose.SWEEP_GAS
+    )
+    return set(rows.values_list("tx_hash", flat=True))
 
 
 def _note(facts: WatchedChain, sightings: Iterable[Sighting], at: datetime) -> None:
@@ -88,7 +150,7 @@ def _note(facts: WatchedChain, sightings: Iterable[Sighting], at: datetime) -> N
     rows = [
         SightingRecord(
             chain=facts.chain,
-            asset_id=str(facts.native_asset_id),
+            asset_id=str(facts.asset_of(transfer)),
             address_id=transfer.to_address,
             tx_hash=item.tx_hash,
             log_index=transfer.log_index,
@@ -125,9 +187,14 @@ def _end_taken(facts: WatchedChain, takers: Mapping[str, str], at: datetime) -> 
             _end(row, _Status.REPLACED, at, min(taken_by))
 
 
-def _end_gone(facts: WatchedChain, hashes: Collection[str], at: datetime) -> None:
-    """End those that no node has had for a while. One that a node has again waits on."""
+def _end_gone(
+    facts: WatchedChain, hashes: Collection[str], at: datetime, asked: Collection[str] | None
+) -> None:
+    """End those that no node has had for a while. One that a node has again waits on. Of `asked`
+    alone nodes were asked, unless it is None."""
     for row in _open(facts):
+        if asked is not None and row.tx_hash not in asked:
+            continue
         if row.tx_hash in hashes:
             if row.gone_since is not None:
                 SightingRecord.objects.filter(pk=row.pk).update(gone_since=None)
@@ -154,7 +221,7 @@ def _end(row: SightingRecord, status: str, at: datetime, by: str = "") -> None:
 
 def takers_in(reader: Reader, facts: WatchedChain, block: BlockRead) -> dict[str, str]:
     """Of the coins that waiting transactions take those that a block spends, and by which."""
-    if not tells_all(facts.chain):
+    if not hears_of_waiting(facts.chain):
         return {}
     places = {place for row in _open(facts) for place in row.spends}
     return reader.spenders(block, places) if places else {}
@@ -165,15 +232,26 @@ def end_mined(
 ) -> None:
     """Within the transaction that writes a block's deposits: end what was waiting for them, and
     what the block has made impossible."""
-    rows = _open(facts) if tells_all(facts.chain) else []
+    rows = _open(facts) if hears_of_waiting(facts.chain) else []
     if not rows:
         return
     found = Deposit.objects.filter(pk__in=[str(pk) for pk in deposit_ids])
     deposits = list(found.exclude(status=Deposit.Status.FAILED).order_by("block_number"))
     by_place = {(deposit.tx_hash, deposit.log_index): deposit for deposit in deposits}
+    by_address = {
+        (deposit.tx_hash, deposit.address_id, deposit.asset_id): place
+        for place, deposit in by_place.items()
+    }
+    mined = {*takers.values()}
     rest = []
     for row in rows:
-        deposit = by_place.pop((row.tx_hash, row.log_index), None)
+        place = (row.tx_hash, row.log_index)
+        if place not in by_place:  # a token's is known from its block on
+            place = by_address.get((row.tx_hash, row.address_id, row.asset_id), place)
+        deposit = by_place.pop(place, None)
+        if deposit is None and row.tx_hash in mined and not row.is_private:
+            _end(row, _Status.MINED, at, row.tx_hash)  # it has moved nothing
+            continue
         if deposit is None:
             rest.append(row)
         else:

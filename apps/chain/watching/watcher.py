@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import structlog
 from django.conf import settings
@@ -22,7 +23,7 @@ from apps.chain.models import Address, Head
 from apps.chain.networks.base import BlockHeader, Inconsistent
 from apps.chain.networks.families import tells_all
 from apps.chain.networks.readers import reader_of
-from apps.chain.nodes import nodes_of
+from apps.chain.nodes import announcements_of, nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.watching import again, block_records, tags
 from apps.chain.watching.balance_watch import BalanceWatch
@@ -33,6 +34,12 @@ from apps.chain.watching.sightings import WaitingWatch
 from apps.chain.watching.watched import facts_of
 from apps.core import clock
 from apps.core.db import locks
+
+if TYPE_CHECKING:
+    from apps.chain.rpc.announcements import Announcements
+    from apps.chain.rpc.notifications import Notifications
+
+    Heard = Announcements | Notifications
 
 CHUNK_MAX = 20
 BRANCH_MAX = 64
@@ -48,6 +55,8 @@ PAUSE_SECONDS_MAX = 30.0
 # nine tenths of the time.
 WAITING_SECONDS = 0.5
 WAITING_TIMES = 9
+# After a look that took so long, an announced block is read once so many times as much has passed.
+ANNOUNCED_TIMES = 4
 
 log = structlog.get_logger(__name__)
 _scanned = Counter("tillgate_chain_blocks_scanned", "Blocks read", ["chain"])
@@ -58,13 +67,15 @@ _lag = Gauge("tillgate_chain_lag_blocks", "Blocks between the tip and what was r
 class Watcher:
     """The watcher of one chain, for one thread."""
 
-    def __init__(self, chain_id: str) -> None:
+    def __init__(self, chain_id: str, announcements: "Heard | None" = None) -> None:
         self.chain_id = chain_id
         self.facts = facts_of(chain_id)
         self.nodes = nodes_of(self.facts.chain)
-        self.reader = reader_of(self.facts.chain, self.nodes)
+        self.reader = reader_of(
+            self.facts.chain, self.nodes, announcements.waiting if announcements else None
+        )
         self._balances = BalanceWatch(self.nodes, self.facts)
-        self._waiting = WaitingWatch(self.reader, self.facts)
+        self._waiting = WaitingWatch(self.reader)
         self._opinions = SecondOpinions(chain_id)
         self._chunk = CHUNK_MAX
         self._lease: locks.LockLease | None = None
@@ -77,6 +88,12 @@ class Watcher:
         except Inconsistent:
             self.reader.doubt()
             raise
+
+    def see_waiting(self) -> None:
+        """Notes transactions that were announced whole, where this one reads the chain. Raises
+        RpcError and database errors."""
+        if self._lease is not None and not tells_all(self.facts.chain):
+            self._waiting.look(self.facts, clock.real_now())
 
     def close(self) -> None:
         """Give up the lock and the connections to the nodes."""
@@ -105,7 +122,7 @@ class Watcher:
         if trust.hashes or tagged_number != head.tagged_number:
             block_records.confirm_at(self.facts, head, at)
         if head.number == tip.number:
-            self._waiting.look(at)
+            self._waiting.look(self.facts, at)
         if head.number == tip.number and not self._is_stale(tip, at):
             Head.objects.filter(chain_id=self.chain_id).update(synced_at=at)
         again.read_asked(self.reader, self.facts, at)
@@ -216,13 +233,21 @@ def watch(chain_id: str, stop: threading.Event) -> None:
     """Follow a chain until asked to stop. What is away or wrong is waited for, a little longer each
     time."""
     watcher: Watcher | None = None
+    announcements: Heard | None = None
     pause = settings.CHAIN_POLL_SECONDS
     while not stop.is_set():
+        began = time.monotonic()
         try:
-            watcher = watcher or Watcher(chain_id)
-            began = time.monotonic()
+            announcements = announcements or announcements_of(chain_id)
+            watcher = watcher or Watcher(chain_id, announcements)
+            if announcements is not None:
+                announcements.forget_block()
             has_more = watcher.step()
-            pause = pause_after(watcher.facts.chain, time.monotonic() - began)
+            pause = pause_after(
+                watcher.facts.chain,
+                time.monotonic() - began,
+                is_heard=announcements is not None and announcements.is_connected,
+            )
         except block_records.HeadMoved:
             has_more = True
         # One chain's trouble, of whatever kind, must not end the watching of the others.
@@ -231,15 +256,45 @@ def watch(chain_id: str, stop: threading.Event) -> None:
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
             watcher = _after(error, watcher, chain_id, pause)
         if not has_more:
-            stop.wait(pause)
+            _rest(watcher, announcements, stop, pause, time.monotonic() - began)
+    if announcements is not None:
+        announcements.close()
     _let_go(watcher)
     connection.close()
 
 
-def pause_after(chain: Chain, took: float) -> float:
-    """Seconds until the next look, after one that took so long."""
+def _rest(
+    watcher: Watcher | None,
+    announcements: "Heard | None",
+    stop: threading.Event,
+    pause: float,
+    took: float,
+) -> None:
+    """Until the next look is due, or a block is announced. What waits for one is noted
+    meanwhile."""
+    if announcements is None or watcher is None:
+        stop.wait(pause)
+        return
+    until = time.monotonic() + pause
+    stop.wait(min(pause, ANNOUNCED_TIMES * took, WAITING_SECONDS))
+    while not stop.is_set() and not announcements.has_block:
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        try:
+            watcher.see_waiting()
+        except (RpcError, DatabaseError) as error:
+            log.warning("waiting_not_noted", chain=watcher.chain_id, error=type(error).__name__)
+            stop.wait(left)
+            return
+        announcements.wait(min(left, WAITING_SECONDS))
+
+
+def pause_after(chain: Chain, took: float, *, is_heard: bool = False) -> float:
+    """Seconds until the next look, after one that took so long; `is_heard` where a node would
+    announce what is new."""
     usual: float = settings.CHAIN_POLL_SECONDS
-    if not tells_all(chain):
+    if is_heard or not tells_all(chain):
         return usual
     return min(usual, max(WAITING_SECONDS, WAITING_TIMES * took))
 

@@ -79,6 +79,36 @@ class Statement:
             return rows
 
 
+def rows_in_turn(*statements: Statement, **values: Any) -> list[tuple[Any, ...]]:
+    """Rows of the last of several statements that go to the server in one message, which is one
+    transaction. Each sees what was committed before it began; errors are Django's."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    if (
+        connection.has_to_tell()  # type: ignore[attr-defined]  # db.postgresql
+        or connection.queries_logged
+        or len(connection.execute_wrappers) > 1
+    ):
+        with connection.cursor() as cursor:
+            cursor.execute("; ".join(one._with_values for one in statements), values)
+            while cursor.nextset():
+                pass
+            last: list[tuple[Any, ...]] = cursor.fetchall()
+            return last
+    connection.validate_no_broken_transaction()
+    driver = connection.connection
+    try:
+        with connection.wrap_database_errors, driver.pipeline():
+            for one in statements:
+                place = PreparedCursor(driver)
+                place.execute(one.text, [values[name] for name in one.names])
+            return place.fetchall()
+    except DatabaseError:  # a table may have been altered by another connection
+        KeptStatements.forget(driver)
+        raise
+
+
 class Narrowing(Statement):
     """Finds out whose rows its connection is to be shown, and says so to the server itself: no
     statement more than without.

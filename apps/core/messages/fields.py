@@ -26,6 +26,19 @@ _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 Schema = dict[str, Any]  # of JSON: what is in it depends on its own keywords
+NOT_EMPTY: Schema = {"minLength": 1}  # of an id: an empty one is no record's
+CURRENCY: Schema = {"minLength": 3, "maxLength": 3, "pattern": "^[A-Z]{3}$"}
+
+
+def any_of(*names: str) -> Schema:
+    """Schema of an object that has one of these fields at least. Written so that programs that make
+    clients, which know no condition, see the fields all the same."""
+    return {"if": {"properties": dict.fromkeys(names, False)}, "then": {"required": [names[0]]}}
+
+
+def one_of(*names: str) -> Schema:
+    """Schema of an object that has exactly one of two fields."""
+    return {**any_of(*names), "not": {"required": list(names)}}
 
 
 def is_uuid(text: str) -> bool:
@@ -106,7 +119,8 @@ class Field:
 
 
 class Text(Field):
-    """A string of at most `longest` characters; `trim` is for names."""
+    """A string of at most `longest` characters; `trim` is for names. `described` is what the schema
+    says beyond that, where a later check refuses more."""
 
     def __init__(
         self,
@@ -115,6 +129,7 @@ class Text(Field):
         shortest: int = 0,
         trim: bool = False,
         choices: Sequence[str] | None = None,
+        described: Schema | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -122,6 +137,7 @@ class Text(Field):
         self.shortest = shortest
         self.trim = trim
         self.choices = choices
+        self.described = described or {}
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):
@@ -137,11 +153,20 @@ class Text(Field):
         return text
 
     def schema(self) -> Schema:
+        shortest = {"minLength": self.shortest} if self.shortest else {}
         return {
             "type": "string",
+            **shortest,
             "maxLength": self.longest,
+            **({"pattern": _trimmed(self.shortest)} if shortest and self.trim else {}),
             **({"enum": list(self.choices)} if self.choices else {}),
+            **self.described,
         }
+
+
+def _trimmed(shortest: int) -> str:
+    """Pattern of a text that has so many characters without the spaces around it."""
+    return r"\S" if shortest == 1 else rf"\S[\s\S]{{{shortest - 2},}}\S"
 
 
 class Integer(Field):
@@ -174,7 +199,10 @@ class Boolean(Field):
 
 
 class Pattern(Field):
-    """A string that matches a whole pattern, or else breaks `rule`."""
+    """A string that matches a whole pattern, or else breaks `rule`. `described` is the pattern of
+    the schema where a further rule makes it narrower."""
+
+    described: str | None = None
 
     def __init__(self, pattern: str, rule: str, **options: Any) -> None:
         super().__init__(**options)
@@ -187,7 +215,12 @@ class Pattern(Field):
         return value
 
     def schema(self) -> Schema:
-        return {"type": "string", "pattern": f"^{self.pattern.pattern}$"}
+        return {"type": "string", "pattern": f"^{self.described or self.pattern.pattern}$"}
+
+
+# More than zero, without zeros in front: patterns that every program's regular expressions have.
+POSITIVE_DIGITS = "[1-9][0-9]{0,59}"
+POSITIVE_FIAT = r"(?:[1-9][0-9]{0,7}(?:\.[0-9]{1,2})?|0\.(?:0[1-9]|[1-9][0-9]?))"
 
 
 class FiatAmount(Pattern):
@@ -196,6 +229,7 @@ class FiatAmount(Pattern):
     def __init__(self, *, zero: bool = False, **options: Any) -> None:
         super().__init__(r"[0-9]{1,9}(\.[0-9]{1,2})?", "decimal_cents", **options)
         self.zero = zero
+        self.described = None if zero else POSITIVE_FIAT
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)

@@ -42,9 +42,12 @@ def by(field: Field) -> Meta:
 class Shape(Field):
     """The fields of a class, by their rules; unknown ones are left out."""
 
-    def __init__(self, fields: Mapping[str, Field], **options: Any) -> None:
+    def __init__(
+        self, fields: Mapping[str, Field], described: Schema | None = None, **options: Any
+    ) -> None:
         super().__init__(**options)
         self.fields = fields
+        self.described = described or {}
 
     def check(self, value: Any, name: str) -> Values:
         if not isinstance(value, dict):
@@ -75,6 +78,7 @@ class Shape(Field):
         body: Schema = {
             "type": "object",
             "properties": {key: field.schema() for key, field in self.fields.items()},
+            **self.described,
         }
         return {**body, "required": required} if required else body
 
@@ -84,9 +88,11 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Written as JSON, it leaves out what was left out. `also_read` are keys that it has no field for
     and that aren't unknown: it refuses them in its own words, or they change nothing.
+    `described` is what the schema says of the fields together.
     """
 
     also_read: ClassVar[Sequence[str]] = ()
+    described: ClassVar[Schema] = {}
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
@@ -210,7 +216,8 @@ def _finish(struct: Struct, content: Values) -> None:
 def shape_of(cls: type[Struct]) -> Shape:
     """The fields of a class, which check slowly and have the schema."""
     info = cast(types.StructType, types.type_info(cls))
-    return Shape({field.name: _field_of(field) for field in info.fields})
+    fields = {field.name: _field_of(field) for field in info.fields}
+    return Shape(fields, getattr(cls, "described", None))
 
 
 @cache

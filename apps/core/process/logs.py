@@ -16,7 +16,7 @@ from apps.core.process import troubles
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _SECRETS = re.compile(
-    r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
+    r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?ai:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
     # An extended private key, also with a wrong character.
     r"|(?<![0-9A-Za-z])[A-Za-z](?:prv|tpv)[0-9A-Za-z]{40,}"
     # Of a link that is its own key: any long part of a path but an id (a UUID) and an address
@@ -25,13 +25,17 @@ _SECRETS = re.compile(
     r"(?=[\w.:=~-]*[A-Z0-9])[\w.:=~-]{32,}"
 )
 _SECRET_NAMES = re.compile(
-    r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction"
+    r"(?i)secret|password|passwd|token(?!_standard)|api_?key|authorization|cookie|private|mnemonic|otp"
+    r"|raw_transaction"
 )
+_SECRET_MIN = 7  # characters
+_SECRET_PART_MIN = 32  # characters of one without a word of its own
 _SHORT = 64  # characters of a name that is remembered
 REDACTED = "[redacted]"
 
 
-def _is_secret(name: str) -> bool:
+def names_secret(name: str) -> bool:
+    """Tell whether the value of a field of this name is never shown."""
     return _short_is_secret(name) if len(name) <= _SHORT else _SECRET_NAMES.search(name) is not None
 
 
@@ -45,14 +49,30 @@ def redact(value: Any) -> Any:
     """The value with everything secret in it replaced; transaction hashes are cut too, their first
     characters stay."""
     if isinstance(value, str):
+        if not _may_be_secret(value):
+            return value
         return _SECRETS.sub(lambda match: _shorten(match.group()), value)
     if isinstance(value, dict):
         return {
-            key: REDACTED if _is_secret(str(key)) else redact(inner) for key, inner in value.items()
+            key: REDACTED if names_secret(str(key)) else redact(inner)
+            for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [redact(inner) for inner in value]
     return value
+
+
+def _may_be_secret(text: str) -> bool:
+    """Tell quickly what most texts are not: each secret has a word of its own, or is long."""
+    if len(text) < _SECRET_MIN:
+        return False
+    lower = text.lower()
+    if "svc" in lower or "whsec_" in lower or "bearer" in lower or "basic" in lower:
+        return True
+    if len(text) < _SECRET_PART_MIN:
+        return "otpauth:" in text
+    is_marked = "/" in text or "tpv" in text or "prv" in text or "otpauth:" in text
+    return is_marked or "0x" in text
 
 
 def _shorten(text: str) -> str:

@@ -15,6 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.assets.selectors import with_chains
+from apps.billing.tax_report import RateSum, TaxExtent, rate_sums
+from apps.billing.taxes.choosing import seller_country
 from apps.core.db.replica import reads_may_lag
 from apps.core.messages.fields import parse_date
 from apps.dashboard.books.statement_lines import CSV_COLUMNS, cells, shown
@@ -29,6 +31,7 @@ from apps.reports.bookings import SUMMED_MAX, BookingSums, sums_of
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
 
 PER_PAGE = 25
+TAXES_DAYS_MAX = timedelta(days=366)
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,7 @@ def _index(request: PageRequest, filters: StatementFilters) -> HttpResponse:
             for item in sums
             if item.asset_id not in shown_assets and item.entries
         ],
+        "taxes": _taxes(request, filters),
         "presets": _presets(filters, days.today(access)),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),
@@ -188,6 +192,21 @@ def _sums(
         chosen.kind,
         filters.wanted(),
     )
+
+
+def _taxes(request: PageRequest, filters: StatementFilters) -> list[RateSum]:
+    """Taxes of the invoices of the days, above the newest lines of a period of a year at most:
+    they belong to no coin and no type of entry."""
+    first, last = parse_date(filters.first_day), parse_date(filters.last_day)
+    if first is None or last is None or not timedelta() <= last - first < TAXES_DAYS_MAX:
+        return []
+    if filters.asset_id or filters.kind or "before" in request.GET:
+        return []
+    access = request.access
+    now = access.now()
+    ends_at = min(days.end(last, filters.zone) or now, now)
+    extent = TaxExtent(access.store_id, access.mode, first, last, ends_at)
+    return rate_sums(extent, seller_country(access.store))
 
 
 def _total(sums: Sequence[BookingSums]) -> StatementTotal:

@@ -359,7 +359,9 @@ def _form(
             for destination in destinations
         ],
         "waiting": [] if offer is None else _waiting(request, offer.waiting),
-        "has_destinations": offer is not None and offer.has_destinations,
+        "has_destinations": offer.has_destinations
+        if offer is not None
+        else selectors.destinations_visible_to(request.access).exists(),
         "is_elsewhere": not form.values["destination"],
         "can_swap": any(asset.is_fiat_eligible for asset in coins_to_spend.assets),
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),

@@ -10,7 +10,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from apps.assets.selectors import native_of
+from apps.assets.selectors import fee_asset_of
 from apps.chain.networks.families import shown_address
 from apps.core import money
 from apps.core.money import Fiat
@@ -79,7 +79,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "payout": payout,
         "to": _to(payout),
         "steps": _history(payout),
-        "gas": payout.asset if payout.asset.is_native else native_of(payout.asset.chain_id),
+        "gas": payout.asset if payout.asset.pays_fees else fee_asset_of(payout.asset.chain_id),
         "is_open": (
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
             or payout.retry_at is not None

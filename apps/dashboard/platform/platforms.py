@@ -135,6 +135,7 @@ def index(request: PageRequest) -> HttpResponse:
         "earned": earned,
         "earned_cents": sum(cents or 0 for cents in worth),
         "is_whole": None not in worth,
+        "is_empty": not (summary.sub_merchant_count or summary.completed_payments or earned),
     }
     return show(request, "dashboard/platforms/overview.html", context)
 

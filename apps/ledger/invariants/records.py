@@ -112,7 +112,8 @@ WHERE m.kind IN ('transfer_return_created', 'transfer_return_confirmed', 'transf
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
     FROM ledger_movement m
 WHERE m.kind IN ('sweep_confirmed', 'sweep_gas_sent') AND NOT EXISTS (
-    SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose IN ('sweep', 'sweep_gas')
+    SELECT 1 FROM chain_outgoingtransaction o
+    WHERE o.purpose IN ('sweep', 'sweep_gas', 'sweep_batch')
         AND o.tx_hash = {keys.subject_sql("m.key")})
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
     FROM ledger_movement m

@@ -26,13 +26,14 @@ def sweep_confirmed(
     *,
     tx_hash: str,
     kept_atomic: int = 0,
-    coin_sweep_id: uuid.UUID | None = None,
+    part_id: uuid.UUID | None = None,
     **of: Unpack[PaidMove],
 ) -> Posted:
     """`kept_atomic` is what the token itself has kept of the transfer. A transaction that spends
-    coins brings those of several addresses, each by a sweep of its own (`coin_sweep_id`)."""
+    coins, or carries out a batch, brings those of several addresses, each by a sweep of its own
+    (`part_id`)."""
     token_fee = coins(of["asset_id"], kept_atomic)
-    parts = [tx_hash] if coin_sweep_id is None else [tx_hash, coin_sweep_id]
+    parts = [tx_hash] if part_id is None else [tx_hash, part_id]
     return post(posting_of("sweep_confirmed", parts, None, of, moved(of), gas_of(of), token_fee))
 
 

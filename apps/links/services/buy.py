@@ -2,6 +2,7 @@
 allows."""
 
 import hashlib
+from collections.abc import Callable
 
 from django.db import transaction
 
@@ -20,6 +21,7 @@ from apps.payments.services.expire import expire_if_due
 
 # How long a piece is held for somebody who hasn't paid yet.
 RESERVED_SECONDS = 1800
+LINK_ID = "payment_link_id"
 
 
 class LinkClosed(Failure):
@@ -46,6 +48,37 @@ def buy(link: PaymentLink, purchase: Purchase) -> Payment:
             return earlier
         _check_open(row)
         return _make(row, purchase, cents, key)
+
+
+def claim(link: PaymentLink, purchase: Purchase) -> Callable[[Payment], None]:
+    """A piece for a payment that is made by other means, in the caller's transaction: what is
+    called with it counts it at the link. Raises LinkClosed or SoldOut."""
+    row = locked_link(link.pk)
+    _check_open(row)
+
+    def sold(payment: Payment) -> None:
+        if payment.metadata.get(LINK_ID) != str(row.pk):
+            raise LinkClosed  # the price of something else
+        LinkPayment.objects.create(
+            link=row,
+            payment=payment,
+            created_at=payment.created_at,
+            customer_email=purchase.email,
+            customer_name=purchase.name,
+        )
+
+    return sold
+
+
+def lifetime_seconds(link: PaymentLink) -> int:
+    """Time to pay: while a piece is held, where there are so many."""
+    return EXPIRES_IN_DEFAULT if link.stock is None else RESERVED_SECONDS
+
+
+def metadata_of(link: PaymentLink, purchase: Purchase) -> dict[str, str]:
+    """The link and its customer, as its payments name them."""
+    contact = {"customer_email": purchase.email, "customer_name": purchase.name}
+    return {LINK_ID: str(link.pk), **{name: text for name, text in contact.items() if text}}
 
 
 def _earlier_purchase(link: PaymentLink, key: str) -> Payment | None:
@@ -79,7 +112,6 @@ def _make(link: PaymentLink, purchase: Purchase, cents: int, key: str) -> Paymen
 
 
 def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentRequest:
-    contact = {"customer_email": purchase.email, "customer_name": purchase.name}
     return PaymentRequest(
         amount=text_from_cents(cents),
         currency=link.currency,
@@ -87,11 +119,8 @@ def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentReques
         description=link.description,
         success_url=link.success_url,
         failed_url=link_url(link),  # where the customer can begin again
-        expires_in=EXPIRES_IN_DEFAULT if link.stock is None else RESERVED_SECONDS,
-        metadata={
-            "payment_link_id": str(link.pk),
-            **{name: text for name, text in contact.items() if text},
-        },
+        expires_in=lifetime_seconds(link),
+        metadata=metadata_of(link, purchase),
     )
 
 

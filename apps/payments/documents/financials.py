@@ -142,7 +142,8 @@ def overpayment(payment: Payment, received: list[Received]) -> OverpaymentDocume
     entry = main.address
     asset = main.address.asset
     covered = money.atomic_at_least(elsewhere, entry.exchange_rate, asset.atomic_decimals)
-    excess = max(0, main.confirmed_atomic + covered - entry.required_atomic)
+    of_price = main.of_price_atomic(main.confirmed_atomic)
+    excess = max(0, of_price + covered - entry.required_atomic)
     if Fraction(excess, entry.required_atomic) < display_step(confirmed):
         excess = 0
     return OverpaymentDocument(

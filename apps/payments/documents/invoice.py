@@ -94,7 +94,7 @@ def _context(payment: Payment) -> dict[str, object]:
 
 
 def _confirmed(intake: Received) -> int:
-    return intake.confirmed_atomic
+    return intake.of_price_atomic(intake.confirmed_atomic)
 
 
 def _logo(payment: Payment) -> str:

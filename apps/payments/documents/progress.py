@@ -64,7 +64,7 @@ def due_cents(payment: Payment, received: Sequence[Received]) -> int:
 
 
 def _seen(intake: Received) -> int:
-    return intake.received_atomic
+    return intake.of_price_atomic(intake.received_atomic)
 
 
 def progress_of(

@@ -1,17 +1,13 @@
 """Coins for a payment that wait to be mined, as people are shown them; none of them counts."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
-
 from apps.assets.models import Asset
 from apps.chain.models import SightingRecord
-from apps.chain.networks.families import tells_all
 from apps.core import clock
 from apps.payments.documents.checkout import outstanding
-from apps.payments.models import Payment, PaymentAddress
+from apps.payments.models import PaymentAddress
 from apps.payments.selectors import Received
 
 TOLD_FOR = timedelta(days=1)
@@ -47,7 +43,7 @@ class SeenCoins:
 def seen_coins(entries: list[PaymentAddress], outstanding: dict[str, int]) -> list[SeenCoins]:
     """Coins that wait, and those that have ended lately without being mined, the newest first.
     `outstanding` is what each asset has still to bring."""
-    assets = {entry.address_id: entry.asset for entry in entries if tells_all(entry.asset.chain)}
+    assets = {entry.address_id: entry.asset for entry in entries}
     if not assets:
         return []
     rows = (
@@ -77,20 +73,6 @@ def seen_for(received: list[Received]) -> dict[str, object]:
     is_whole = any(coins.is_waiting and coins.is_whole for coins in seen)
     is_waiting = any(coins.is_waiting for coins in seen)
     return {"sightings": seen, "is_seen_whole": is_whole, "is_seen_waiting": is_waiting}
-
-
-def shows_what_waits(entries: Iterable[PaymentAddress]) -> bool:
-    """Tell whether coins to one of these are seen before a block has them."""
-    return any(tells_all(entry.asset.chain) for entry in entries)
-
-
-def sighting_counts(payment: Payment) -> tuple[int, int]:
-    """How many transfers to a payment's addresses wait to be mined, and how many have waited."""
-    addresses = PaymentAddress.objects.filter(payment=payment).values("address")
-    counts = SightingRecord.objects.filter(address__in=addresses).aggregate(
-        waiting=Count("pk", filter=Q(status=_Status.WAITING)), all=Count("pk")
-    )
-    return counts["waiting"], counts["all"] - counts["waiting"]
 
 
 def _link(asset: Asset, tx_hash: str) -> str:

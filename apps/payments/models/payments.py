@@ -334,6 +334,9 @@ class PaymentAddress(models.Model):
         db_constraint=False,  # a trigger asks for more than that it is there
     )
     required_atomic = AtomicField()
+    # Comes on top of it with a signature that the service carries out, for the network's fee: it is
+    # the store's, and no overpayment.
+    surcharge_atomic = AtomicField(default=0, db_default=0)
     base_atomic = OptionalAtomicField(null=True)
     fee_atomic = OptionalAtomicField(null=True)
     exchange_rate = models.DecimalField(max_digits=38, decimal_places=18)

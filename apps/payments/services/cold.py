@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from apps.assets.models import Asset
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import cold_storage, sender
 from apps.chain.sending.following import Booking, TransferOrder
@@ -82,7 +82,7 @@ class ColdFollower(Booking):
             asset_id=transfer.asset_id,
             outgoing_id=transfer.pk,
             amount_atomic=moved_atomic,
-            gas_asset_id=native_asset_id(transfer.asset),
+            gas_asset_id=fee_asset_id(transfer.asset),
             gas_atomic=transfer.network_fee_atomic,
             at=at,
         )

@@ -13,7 +13,7 @@ from django.db.models.functions import Greatest
 
 from apps.core import clock, jobs
 from apps.payments import states
-from apps.payments.models import Payment
+from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services import attention
 
 CARD_REFUND = "card_refund"
@@ -44,6 +44,12 @@ def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: i
     )
     if until is None:
         jobs.enqueue("payments.expire_due")
+
+
+def expect_on_top(payment_id: uuid.UUID, asset_id: str, surcharge_atomic: int) -> None:
+    """What was signed brings so much more than the price, for the network's fee."""
+    rows = PaymentAddress.objects.filter(payment=payment_id, asset=asset_id)
+    rows.update(surcharge_atomic=surcharge_atomic)
 
 
 def keep_pending(payment_id: uuid.UUID, until: datetime, asset_id: str) -> bool:

@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime
 from typing import Any, TypedDict
 
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
 from apps.chain.sending.following import RowT, TransferFollower, TransferOrder
@@ -28,7 +28,7 @@ def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
     movements.attempt_gas_paid(
         mode=transfer.mode,
         outgoing_id=transfer.pk,
-        gas_asset_id=native_asset_id(transfer.asset),
+        gas_asset_id=fee_asset_id(transfer.asset),
         gas_atomic=transfer.network_fee_atomic,
         at=at,
     )
@@ -156,7 +156,7 @@ def _booking(refund: Refund, at: datetime) -> _Booking:
         "payment_id": refund.payment_id,
         "refund_id": refund.pk,
         "amount_atomic": refund.amount_atomic,
-        "gas_asset_id": native_asset_id(refund.asset),
+        "gas_asset_id": fee_asset_id(refund.asset),
         "at": at,
     }
 

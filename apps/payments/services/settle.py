@@ -4,7 +4,7 @@ in one transaction.
 It is run after every change of a deposit and at the deadline; running it again changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
@@ -275,21 +275,10 @@ def shares(
 def facts_of(payment: Payment, received: list[Received], at: datetime) -> states.PaymentProgress:
     """Arguments of `decide`."""
     store = payment.store
+    confirmed = _paid(received, _confirmed)
     return states.PaymentProgress(
-        confirmed=sum(
-            (
-                Fraction(intake.confirmed_atomic, intake.address.required_atomic)
-                for intake in received
-            ),
-            Fraction(0),
-        ),
-        unconfirmed=sum(
-            (
-                Fraction(intake.unconfirmed_atomic, intake.address.required_atomic)
-                for intake in received
-            ),
-            Fraction(0),
-        ),
+        confirmed=confirmed,
+        unconfirmed=_paid(received, _seen) - confirmed,
         is_past_deadline=payment.deadline <= at
         and is_known(payment, [intake.address for intake in received], payment.deadline),
         # What a person has accepted is never too much.
@@ -303,6 +292,23 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
         display_step=display_step(received),
         is_under_review=_is_under_review(payment, received),
     )
+
+
+def _paid(received: list[Received], amount_of: Callable[[Received], int]) -> Fraction:
+    """The part of the price."""
+    parts = (
+        Fraction(intake.of_price_atomic(amount_of(intake)), intake.address.required_atomic)
+        for intake in received
+    )
+    return sum(parts, Fraction(0))
+
+
+def _confirmed(intake: Received) -> int:
+    return intake.confirmed_atomic
+
+
+def _seen(intake: Received) -> int:
+    return intake.received_atomic
 
 
 def _is_under_review(payment: Payment, received: list[Received]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import gas_left, sender
 from apps.chain.sending.following import Booking
@@ -32,7 +32,7 @@ def _book_difference(outgoing: OutgoingTransaction) -> None:
             mode=row.mode,
             outgoing_id=row.pk,
             time=row.undone_count,
-            gas_asset_id=_native_id(row),
+            gas_asset_id=_fee_asset_id(row),
             gas_atomic=row.network_fee_atomic - row.handled_fee_atomic,
             paid_from=CUSTODY_DEPOSITS if row.purpose == _Purpose.SWEEP else CUSTODY_HOT,
             received_asset_id=row.receives_asset_id or "",
@@ -50,25 +50,24 @@ def _address_of(row: OutgoingTransaction) -> str:
     return row.from_address if row.purpose == _Purpose.SWEEP else row.to_address
 
 
-def _native_id(row: OutgoingTransaction) -> str:
+def _fee_asset_id(row: OutgoingTransaction) -> str:
     return str(
-        Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
-        .values_list("pk", flat=True)
-        .get()
+        Asset.objects.filter(chain=row.chain_id, pays_fees=True).values_list("pk", flat=True).get()
     )
 
 
 class SweepFollower(Booking):
-    """Sweeps, the gas that is sent ahead for them, and coins that are joined. The sweeper asks
+    """Sweeps, the gas that is sent ahead for them or that a batch of them takes, and coins that are
+    joined. The sweeper asks
     again for what failed, and nobody has to act."""
 
     purpose = _Purpose.SWEEP
-    purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS, _Purpose.JOIN)
+    purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS, _Purpose.SWEEP_BATCH, _Purpose.JOIN)
     job = Job("payments.book_sweeps", limit=100)
 
     def follow(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
         super().follow(row, transfer, at)
-        if transfer.purpose != _Purpose.JOIN:
+        if transfer.purpose in (_Purpose.SWEEP, _Purpose.SWEEP_GAS):
             gas_left.note(transfer.chain_id, _address_of(transfer))
 
     def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
@@ -77,17 +76,18 @@ class SweepFollower(Booking):
             movements.coins_joined(
                 mode=transfer.mode,
                 outgoing_id=transfer.pk,
-                gas_asset_id=_native_id(transfer),
+                gas_asset_id=_fee_asset_id(transfer),
                 gas_atomic=transfer.network_fee_atomic,
                 at=at,
             )
             return
-        if transfer.purpose == _Purpose.SWEEP_GAS:
+        if transfer.purpose in (_Purpose.SWEEP_GAS, _Purpose.SWEEP_BATCH):
+            is_batch = transfer.purpose == _Purpose.SWEEP_BATCH
             movements.sweep_gas_sent(
                 mode=transfer.mode,
-                asset_id=_native_id(transfer),
+                asset_id=_fee_asset_id(transfer),
                 tx_hash=transfer.tx_hash,
-                amount_atomic=moved_atomic,
+                amount_atomic=0 if is_batch else moved_atomic,
                 gas_atomic=transfer.network_fee_atomic,
                 at=at,
             )
@@ -97,10 +97,10 @@ class SweepFollower(Booking):
             mode=transfer.mode,
             asset_id=transfer.asset_id,
             tx_hash=transfer.tx_hash,
-            coin_sweep_id=transfer.pk if transfer.spend_id is not None else None,
+            part_id=transfer.pk if transfer.spend_id or transfer.batch_id else None,
             amount_atomic=moved_atomic - tax,
             kept_atomic=tax,
-            gas_asset_id=_native_id(transfer),
+            gas_asset_id=_fee_asset_id(transfer),
             gas_atomic=transfer.network_fee_atomic,
             at=at,
         )

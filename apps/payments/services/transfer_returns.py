@@ -5,7 +5,7 @@ One that fails for good is held for its payment again, and the store decides ane
 
 from datetime import datetime
 
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.services import reopen_unmatched
 from apps.core.machine import Step
@@ -46,7 +46,7 @@ class ReturnFollower(BackFollower[TransferReturn]):
     def confirmed(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
         RETURN_MACHINE.change_locked(row, Step("confirmed"), at=at, updated_at=at)
         movements.transfer_return_confirmed(
-            gas_asset_id=native_asset_id(row.asset),
+            gas_asset_id=fee_asset_id(row.asset),
             gas_atomic=transfer.network_fee_atomic,
             is_simulated=row.is_simulated,
             **booking_of(row, at),
@@ -54,7 +54,7 @@ class ReturnFollower(BackFollower[TransferReturn]):
 
     def release(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
         movements.transfer_return_released(
-            gas_asset_id=native_asset_id(row.asset),
+            gas_asset_id=fee_asset_id(row.asset),
             gas_atomic=transfer.network_fee_atomic,
             **booking_of(row, at),
         )

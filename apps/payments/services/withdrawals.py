@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.assets.models import Asset
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.networks.families import addresses_of, stored
 from apps.chain.sending.following import TransferFollower, TransferOrder
@@ -249,7 +249,7 @@ def _end(
         asset_id=row.asset_id,
         withdrawal_id=row.pk,
         amount_atomic=row.amount_atomic,
-        gas_asset_id=native_asset_id(row.asset),
+        gas_asset_id=fee_asset_id(row.asset),
         gas_atomic=transfer.network_fee_atomic,
         at=at,
     )

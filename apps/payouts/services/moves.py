@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypedDict
 
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.core import jobs
 from apps.core.machine import Change, StepWithNote
@@ -116,7 +116,7 @@ def book_gas(payout: Payout, transaction: OutgoingTransaction, at: datetime) -> 
     """Books the cost of a transaction that moved nothing of the store's."""
     movements.payout_gas_paid(
         mode=payout.mode,
-        asset_id=native_asset_id(payout.asset),
+        asset_id=fee_asset_id(payout.asset),
         reference=transaction.reference,
         payout_id=payout.pk,
         gas_atomic=transaction.network_fee_atomic,
@@ -178,7 +178,7 @@ def charge_failed_gas(payout: Payout, at: datetime) -> None:
     rest stays due until coins come back."""
     if not payout.failed_gas_due_atomic:
         return
-    native_id = native_asset_id(payout.asset)
+    native_id = fee_asset_id(payout.asset)
     balance = locked_balance(payout.store_id, payout.mode, native_id, AVAILABLE)
     charged = min(payout.failed_gas_due_atomic, balance)
     if charged <= 0:

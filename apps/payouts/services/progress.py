@@ -12,7 +12,7 @@ import structlog
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
@@ -198,7 +198,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
             pending_reason="",
         )
         assets = {payout.asset_id: payout.asset for payout in moved}
-        gas_assets = {key: native_asset_id(asset) for key, asset in assets.items()}
+        gas_assets = {key: fee_asset_id(asset) for key, asset in assets.items()}
         movements.payout_confirmed(
             [
                 movements.Confirmed(

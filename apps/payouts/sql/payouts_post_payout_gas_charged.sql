@@ -16,7 +16,7 @@ BEGIN
         RAISE EXCEPTION 'permission denied for movement payout-gas-charged:% (payout_gas_charged): nothing is due', p_payout
             USING ERRCODE = '42501';
     END IF;
-    SELECT n.id INTO native FROM assets_asset a JOIN assets_asset n ON n.chain_id = a.chain_id AND n.token_standard = 'Native'
+    SELECT n.id INTO native FROM assets_asset a JOIN assets_asset n ON n.chain_id = a.chain_id AND n.pays_fees
     WHERE a.id = payout.asset_id;
     SELECT least(payout.failed_gas_due_atomic, coalesce(-sum(e.amount_atomic), 0),
         ledger_balance(ledger_account_id(payout.store_id, payout.mode, native, 'available', true))) INTO charged

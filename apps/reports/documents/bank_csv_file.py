@@ -1,5 +1,6 @@
 """A statement as the CSV that Xero and QuickBooks Online take as a bank's, with the columns of
-their own templates: one line for each entry, in money.
+their own templates: one line for each entry, in money. Neither program takes a line of nothing, so
+what is worth less than half a cent isn't in it.
 
 Days have the order of the program's country: month first where the money is US dollars.
 """
@@ -41,6 +42,7 @@ def write_xero(report: Report, file: Any, progress: Callable[[int], None]) -> No
             code_of(codes, line),
         )
         for line in statement.lines()
+        if line.cents
     )
     _write(XERO_COLUMNS, rows, file)
 
@@ -55,6 +57,7 @@ def write_quickbooks(report: Report, file: Any, progress: Callable[[int], None])
             money.text_from_cents(line.cents),
         )
         for line in statement.lines()
+        if line.cents
     )
     _write(QUICKBOOKS_COLUMNS, rows, file)
 

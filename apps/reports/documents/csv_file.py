@@ -1,14 +1,17 @@
 """A report as CSV: the entries one by one with their counterparts, or the statement's sums.
 Amounts are plain decimals, times are UTC, dates are days of the books."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
+from apps.billing.tax_report import RateSum
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.documents import spreadsheet
 from apps.reports.account_codes import Codes, codes_of
 from apps.reports.documents.figures import Values
+from apps.reports.invoice_taxes import rate_sums_of
 from apps.reports.labels import kind_label
 from apps.reports.models import Report
 from apps.reports.postings import BookSide, postings_of
@@ -60,11 +63,17 @@ STATEMENT_COLUMNS = (
     "own_pending",
     "own_received",
     "own_fees_due",
+    # Of the taxes of invoices.
+    "tax_country",
+    "tax_rate",
+    "base",
+    "tax",
 )
 # Cells that are amounts, and so written with the separators that were chosen.
 AMOUNTS = frozenset({"amount", "balance", "value", "rate", "book_value", "book_rate"}).union(
     STATEMENT_COLUMNS[5:]
 )
+NO_TAX: tuple[object, ...] = (None,) * 4
 
 
 class Separators(NamedTuple):
@@ -90,7 +99,11 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     separators = SEPARATORS[Report.Format(report.format)]
     is_statement = report.report_type == Report.Type.MERCHANT_STATEMENT
     columns: tuple[str, ...] = STATEMENT_COLUMNS if is_statement else ENTRY_COLUMNS
-    rows = _statement(sums, every, extent) if is_statement else _entries(every, extent)
+    rows = (
+        chain(_statement(sums, every, extent), _taxes(rate_sums_of(report)))
+        if is_statement
+        else _entries(every, extent)
+    )
     is_amount = [column in AMOUNTS for column in columns]
     written = (separated(row, is_amount, separators.decimals) for row in rows)
     for text in spreadsheet.lines(columns, written, separator=separators.cells):
@@ -199,6 +212,25 @@ def _worth(section: str, values: Values) -> Iterator[list[object]]:
             None,
             *worth,
             *[None] * len(AccountAmounts().own),
+            *NO_TAX,
+        ]
+
+
+def _taxes(sums: Iterable[RateSum]) -> Iterator[list[object]]:
+    """Taxes of the invoices of the days, less those of credit notes; how many of both there are."""
+    between = [None] * (len(STATEMENT_COLUMNS) - 5 - len(NO_TAX))
+    for tax in sums:
+        yield [
+            "invoice_tax",
+            tax.currency,
+            tax.category,
+            "Tax of invoices",
+            tax.invoices + tax.credit_notes,
+            *between,
+            tax.tax_country,
+            tax.percent or None,
+            money.text_from_cents(tax.base_cents),
+            money.text_from_cents(tax.tax_cents),
         ]
 
 
@@ -209,4 +241,4 @@ def _balance(
         [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in part]
         for part in (amounts.here, amounts.own)
     )
-    return ["balance", asset.asset_id, kind, label, count, *here, None, None, None, *own]
+    return ["balance", asset.asset_id, kind, label, count, *here, None, None, None, *own, *NO_TAX]

@@ -15,6 +15,7 @@ from apps.core import money
 from apps.core.documents.process import Process
 from apps.core.text.days import UTC_NAME, zone_named
 from apps.reports.documents.figures import Values
+from apps.reports.invoice_taxes import rate_sums_of, totals_of
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
 from apps.reports.selectors import AccountAmounts, AssetSums, Extent, ReportLine, asset_sums, lines
@@ -116,6 +117,8 @@ def _columns(cells: Sequence[str], widths: list[int]) -> str:
 
 def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str, object]:
     store = report.store
+    is_statement = report.report_type == Report.Type.MERCHANT_STATEMENT
+    taxes = rate_sums_of(report) if is_statement else []
     return {
         "report": report,
         "merchant": store.brand_name or store.name,
@@ -125,6 +128,8 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
         else "",
         "assets": [_asset(total) for total in sums],
         "values": list(values.by_currency()),
+        "taxes": taxes,
+        "tax_totals": totals_of(taxes),
         "unpriced": sum(total.unpriced for total in values.sums()),
         "is_service_shown": not store.remove_service_branding,
     }

@@ -10,15 +10,15 @@ from typing import IO, Any
 from django.template.loader import render_to_string
 
 from apps.billing.models.tax import percent_of
-from apps.billing.tax_report import SupplySum, TaxExtent, TaxSum, supply_sums, tax_sums
+from apps.billing.tax_report import SupplySum, TaxSum, supply_sums, tax_sums
 from apps.billing.taxes.choosing import seller_country
 from apps.core import money
 from apps.core.documents import spreadsheet
 from apps.core.documents.process import Process
 from apps.core.text.days import UTC_NAME, zone_named
 from apps.reports.documents.csv_file import SEPARATORS, separated
+from apps.reports.invoice_taxes import tax_extent_of, totals_of
 from apps.reports.models import Report
-from apps.reports.selectors import Extent
 
 COLUMNS = (
     "section",
@@ -38,22 +38,9 @@ COLUMNS = (
 AMOUNTS = frozenset({"rate", "base", "tax"})
 
 
-def extent_of(report: Report) -> TaxExtent:
-    """The invoices that a report is about."""
-    return TaxExtent(
-        report.store_id,
-        report.mode,
-        report.period_from,
-        report.period_to,
-        Extent.of(report).ends_at,
-        report.currency,
-        report.until,
-    )
-
-
 def write_csv(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     """The whole file."""
-    extent = extent_of(report)
+    extent = tax_extent_of(report)
     separators = SEPARATORS[Report.Format(report.format)]
     is_amount = [column in AMOUNTS for column in COLUMNS]
     country = seller_country(report.store)
@@ -102,7 +89,7 @@ def _rows(
 
 def write_pdf(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> None:
     """The whole file."""
-    extent = extent_of(report)
+    extent = tax_extent_of(report)
     country = seller_country(report.store)
     store = report.store
     sums = tax_sums(extent)
@@ -122,18 +109,9 @@ def write_pdf(report: Report, file: IO[bytes], progress: Callable[[int], None]) 
             }
             for tax in sums
         ],
-        "totals": _totals(sums),
+        "totals": totals_of(sums),
         "supplies": supply_sums(extent),
         "is_service_shown": not store.remove_service_branding,
     }
     with Process() as drawing:
         drawing.listing(render_to_string("pdf/tax_report.html", context), [], 1, file)
-
-
-def _totals(sums: list[TaxSum]) -> list[tuple[str, int, int]]:
-    """Base and tax of each currency."""
-    totals: dict[str, tuple[int, int]] = {}
-    for tax in sums:
-        base, cents = totals.get(tax.currency, (0, 0))
-        totals[tax.currency] = base + tax.base_cents, cents + tax.tax_cents
-    return [(currency, base, cents) for currency, (base, cents) in sorted(totals.items())]

@@ -16,6 +16,7 @@ from apps.assets.confirmations import CONFIRMATIONS
 from apps.assets.models import Asset, Chain
 from apps.assets.selectors import current_rate
 from apps.chain.models import SendingHold
+from apps.chain.requested_additions import ASSET, NETWORK
 from apps.chain.sending import holds
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import fiat, moment, status_words
@@ -151,6 +152,15 @@ def _chain(target: Facts) -> tuple[str, list[Section]]:
     return "", [Section("Network", facts, page, "Open network")]
 
 
+def _new_network(target: Facts) -> tuple[str, list[Section]]:
+    """Nothing is known of it that isn't typed in the request."""
+    return "", []
+
+
+def _new_asset(target: Facts) -> tuple[str, list[Section]]:
+    return _chain({"chain": target["network"]})
+
+
 def _sending(target: Facts) -> tuple[str, list[Section]]:
     hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(
         pk=target["hold"]
@@ -178,6 +188,8 @@ _BY_KIND: dict[str, Callable[[Facts], tuple[str, list[Section]]]] = {
     PAYOUT_LIMITS.name: _of_store,
     MEMBER_ROLE.name: _of_member,
     CONFIRMATIONS.name: _chain,
+    NETWORK.name: _new_network,
+    ASSET.name: _new_asset,
     ROLES.name: _of_person,
     holds.LIFT.name: _sending,
     SUSPENSION.name: _of_store,

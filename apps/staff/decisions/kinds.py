@@ -4,6 +4,7 @@ of earnings have their own record."""
 from apps.access.factors.lost_factor import FACTOR
 from apps.access.members.roles import MEMBER_ROLE
 from apps.assets.confirmations import CONFIRMATIONS
+from apps.chain.requested_additions import ASSET, NETWORK
 from apps.chain.sending.holds import LIFT
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
@@ -27,6 +28,8 @@ KINDS: dict[str, RequestKind] = {
         PAYOUT_LIMITS,
         MEMBER_ROLE,
         CONFIRMATIONS,
+        NETWORK,
+        ASSET,
         ROLES,
         LIFT,
         SUSPENSION,

@@ -16,6 +16,7 @@ from apps.agents.requests.policies import PolicyRules
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import typographic
 from apps.payments.services import corrections
+from apps.staff.decisions.addition_forms import AssetForm, NetworkForm
 from apps.staff.decisions.forms import (
     AskForm,
     CardNetworkForm,
@@ -255,4 +256,6 @@ FORMS: dict[str, type[AskForm]] = {
     "member_role": MemberRoleForm,
     "staff_roles": RolesForm,
     "suspension": SuspensionForm,
+    "network": NetworkForm,
+    "asset": AssetForm,
 }

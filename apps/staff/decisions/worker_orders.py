@@ -1,7 +1,8 @@
-"""Orders of staff that a worker books: one member of staff stops them until then."""
+"""Orders of staff that a worker carries out: one member of staff stops them until then."""
 
 from typing import Any
 
+from apps.chain.requested_additions import ORDER as ADDITION
 from apps.core.templatetags.tillgate import moment
 from apps.payments.services.corrections import ORDER as CORRECTION
 from apps.payouts.services.rejection import ORDER as HAND_BACK
@@ -12,7 +13,7 @@ from apps.stores.models import WorkerOrder
 from apps.stores.staff import worker_orders
 from apps.stores.staff.worker_orders import OrderKind
 
-KINDS: dict[str, OrderKind] = {kind.name: kind for kind in (CORRECTION, HAND_BACK)}
+KINDS: dict[str, OrderKind] = {kind.name: kind for kind in (CORRECTION, HAND_BACK, ADDITION)}
 
 
 class WorkerOrderAdmin(Queue):
@@ -29,15 +30,16 @@ class WorkerOrderAdmin(Queue):
     what = lists.text("name", "Order")
     shop = lists.store()
     asked = lists.when("asked_at", "Requested")
-    due = lists.when("due_at", "Booked after")
+    due = lists.when("due_at", "Carried out after")
     ordering = ["-asked_at"]
     nothing = (
-        "No orders yet. Corrections and returns from off-ramps wait here before they are booked."
+        "No orders yet. Corrections, returns from off-ramps, new networks and new assets wait here"
+        " before a worker carries them out."
     )
     waiting = "waiting"
     approving = rejecting = staff_roles.ORDER_STOP
     has_approval = False
-    heading = "What a worker will book"
+    heading = "What a worker will carry out"
     rejects = "Stop"
     rejection_is_told_to = "Saved in the audit log."
 
@@ -54,7 +56,7 @@ class WorkerOrderAdmin(Queue):
             ("requested by", row.asked_by),
             ("requested", moment(row.asked_at)),
             (
-                "booked after",
+                "carried out after",
                 moment(row.due_at) if row.due_at else "As soon as a worker has seen it",
             ),
             ("stopped by", row.stopped_by),

@@ -34,6 +34,13 @@ def amount_widget() -> forms.TextInput:
     )
 
 
+def count_widget() -> forms.TextInput:
+    """The input of a whole number, without the arrows of a browser."""
+    return forms.TextInput(
+        attrs={"inputmode": "numeric", "autocomplete": "off", "maxlength": LENGTH_MAX}
+    )
+
+
 class UnitField(forms.CharField):
     """`places` is how many the unit has; `unit` follows the label."""
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.chain.networks.families import fee_decimals
+from apps.assets.selectors import fee_asset_of
 from apps.core import money
 from apps.core.messages.fields import is_uuid
 from apps.core.templatetags.tillgate import (
@@ -291,13 +291,12 @@ def _first(row: Any, paths: Sequence[str]) -> Any:
 
 
 def _fee_coin(row: Any) -> tuple[str, int] | None:
-    """The native coin's, as people call it: the chain's own symbol tells test networks apart."""
+    """Symbol and places of the coin that pays fees."""
     chain = row.chain if hasattr(row, "chain") else row.asset.chain
     if chain is None:
         return None
-    symbols = chain.assets.filter(contract_address=None).values_list("coin_symbol", flat=True)
-    symbol = symbols.first()
-    return (symbol, fee_decimals(chain)) if symbol else None
+    coin = fee_asset_of(chain.pk)
+    return (coin.coin_symbol, coin.atomic_decimals) if coin is not None else None
 
 
 def named(row: models.Model) -> str:

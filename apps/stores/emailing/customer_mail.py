@@ -15,6 +15,7 @@ from django.conf import settings
 from apps.core import emails, mail
 from apps.core.clock import real_now
 from apps.core.db.pruning import prune
+from apps.core.mail_limits import NewMail, StoreAllowance
 from apps.core.models import Mode
 from apps.stores.models import Member, Store
 from apps.stores.models.mail import TestLetter
@@ -72,6 +73,31 @@ def send(
     return True
 
 
+def live_mail(
+    store: Store,
+    at: datetime,
+    *,
+    key: str,
+    to: str,
+    template: str,
+    context: Mapping[str, Any],
+    language: str = "",
+    attached: tuple[str, str] | None = None,
+) -> NewMail:
+    """An email of live mode to a customer, for `mail.send_all`. The store is no archive: those have
+    test data alone."""
+    return NewMail(
+        key=key,
+        to=to,
+        template=template,
+        context=context,
+        store=store,
+        allowance=allowance_of(store, at),
+        language=language,
+        attached=attached,
+    )
+
+
 def leaves(store: Store, mode: str, to: str) -> bool:
     """True if an email to this address is sent, and not only shown."""
     if mode == Mode.LIVE or settings.TEST_MAIL_TO_EVERYBODY:
@@ -80,11 +106,11 @@ def leaves(store: Store, mode: str, to: str) -> bool:
     return own.filter(user__email_key=emails.canonical(to)).exists()
 
 
-def allowance_of(store: Store, at: datetime) -> mail.StoreAllowance:
+def allowance_of(store: Store, at: datetime) -> StoreAllowance:
     """More with each day of its age, and far more once the business is verified."""
     line = settings.STORE_EMAILS[store.kyc_confirmed_at is not None]
     days = max(0, (at - store.created_at).days)
-    return mail.StoreAllowance(
+    return StoreAllowance(
         min(line.most, line.first + line.per_day_of_age * days),
         settings.STORE_EMAILS_PER_MINUTE,
         settings.STORE_EMAILS_DAYS_AHEAD,

@@ -1,5 +1,5 @@
 """Orders of a process that serves people to a worker, because nothing that the web can't write
-proves them: corrections, and coins that an off-ramp has to give back.
+proves them: corrections, coins that an off-ramp has to give back, new networks and assets.
 
 The worker notes the order, tells everybody who may stop it, and waits (`WORKER_ORDER_MINUTES`) in
 live mode before it looks again and posts. The moments are the worker's alone to write, so nobody
@@ -58,6 +58,7 @@ class OrderKind:
     describe: Callable[[WorkerOrder], str]
     carry_out: Callable[[WorkerOrder, datetime], str]
     check: Callable[[WorkerOrder], None] = lambda order: None
+    happens: str = "booked"  # in "It is booked after …"
 
 
 def place(
@@ -182,7 +183,7 @@ def _refused(order_id: uuid.UUID, refusal: Failure) -> WorkerOrder:
 def _tell(kind: OrderKind, order: WorkerOrder, about: str) -> None:
     """Everybody who can stop it, the person who asked too, and the owners of the store."""
     moment = clock.iso(order.due_at)
-    text = f"It is booked after {moment}, unless a member of staff stops it before."
+    text = f"It is {kind.happens} after {moment}, unless a member of staff stops it before."
     email = StaffEmail(
         f"worker_order:{order.pk}",
         f"{kind.title} waits",

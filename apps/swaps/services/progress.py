@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from django.conf import settings
 
-from apps.assets.selectors import native_asset_id
+from apps.assets.selectors import fee_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
 from apps.chain.sending.following import Booking, TransferFollower, TransferOrder
@@ -91,7 +91,7 @@ class SwapFollower(TransferFollower[Swap]):
             swap_id=row.pk,
             sell_atomic=row.sell_amount_atomic,
             at=at,
-            gas_asset_id=native_asset_id(row.source_asset),
+            gas_asset_id=fee_asset_id(row.source_asset),
             gas_atomic=transfer.network_fee_atomic,
         )
         if transfer.requested_at is not None:
@@ -112,7 +112,7 @@ class ApprovalFollower(Booking):
     def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
         movements.swap_approval_paid(
             mode=transfer.mode,
-            asset_id=native_asset_id(transfer.asset),
+            asset_id=fee_asset_id(transfer.asset),
             reference=transfer.reference,
             swap_id=uuid.UUID(attempts.subject_of(transfer.reference)),
             gas_atomic=transfer.network_fee_atomic,
@@ -213,7 +213,7 @@ def _complete(
     movements.swap_completed(store_id=swap.store_id, **traded)
     if transfer is not None:
         movements.swap_exchanged(
-            gas_asset_id=native_asset_id(swap.source_asset),
+            gas_asset_id=fee_asset_id(swap.source_asset),
             gas_atomic=transfer.network_fee_atomic,
             **traded,
         )

@@ -7,17 +7,19 @@ ends with its lease; a result that comes later is not written.
 """
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connection
+from msgspec import json
 
 from apps.core import crypto, jobs
 from apps.core.clock import real_now
 from apps.core.db import locks
+from apps.core.db.sql import Statement, array, rows_in_turn
 from apps.core.rows import Job
 from apps.webhooks import formats, signing
 from apps.webhooks.delivery import readiness
@@ -32,9 +34,14 @@ ATTEMPTS_MAX = 10
 # lock before has claimed. It goes endpoint by endpoint along the index of what may be due, so the
 # length of one queue doesn't matter to the others, and endpoints that only wait for a retry aren't
 # read: what turns out to be early is demoted until its time comes. A delivery that somebody is
-# changing is left to the next claim.
-_LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
-_CLAIM = f"""
+# changing is left to the next claim. Claims and results don't wait for the disk unless a caller's
+# transaction does: losing the newest in a crash means sending twice, which receivers must bear.
+_UNHURRIED = """set_config('synchronous_commit', CASE WHEN %(is_alone)s::boolean THEN 'off'
+    ELSE current_setting('synchronous_commit') END, true)"""
+_LOCK = Statement(f"SELECT pg_advisory_xact_lock(%(lock)s::bigint), {_UNHURRIED}")
+_PROMOTE = Statement(readiness.PROMOTE)
+_PROMOTE_OF_STORE = Statement(readiness.PROMOTE_OF_STORE)
+_CLAIM = Statement(f"""
 WITH RECURSIVE {readiness.endpoints("ready", "status = 'pending' AND is_ready")},
 early AS ({readiness.DEMOTE}), possible AS (
     SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version,
@@ -47,27 +54,29 @@ early AS ({readiness.DEMOTE}), possible AS (
     CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0
         END AS seconds) moved
     CROSS JOIN LATERAL (
-        SELECT p.host = ANY (%(excused)s)
+        SELECT p.host = ANY (%(excused)s::text[])
             OR EXISTS (SELECT 1 FROM webhooks_host h WHERE h.name = p.host) AS yes
     ) known
     CROSS JOIN LATERAL (
         SELECT count(*) AS count FROM webhooks_queueddelivery q
-        WHERE q.endpoint_id = p.id AND q.status = 'attempting' AND q.claimed_until > %(now)s
+        WHERE q.endpoint_id = p.id AND q.status = 'attempting'
+            AND q.claimed_until > %(now)s::timestamptz
     ) under_way
     LEFT JOIN unnest(%(held_ids)s::uuid[], %(held_counts)s::int[], %(batches)s::int[])
         AS held(endpoint_id, count, batch) ON held.endpoint_id = p.id
     CROSS JOIN LATERAL (
         SELECT q.delivery_id AS id, q.next_attempt_at FROM webhooks_queueddelivery q
         WHERE q.endpoint_id = p.id AND q.status = 'pending' AND q.is_ready
-            AND q.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
+            AND q.next_attempt_at <= %(now)s::timestamptz + moved.seconds * interval '1 second'
         ORDER BY q.next_attempt_at LIMIT greatest(CASE
             WHEN under_way.count <= held.count THEN held.batch - held.count
-            ELSE %(per_endpoint)s - under_way.count END, 0)
+            ELSE %(per_endpoint)s::int - under_way.count END, 0)
     ) one
     WHERE (%(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test'))
       AND (known.yes OR NOT EXISTS (
           SELECT 1 FROM webhooks_endpoint o JOIN webhooks_queueddelivery q ON q.endpoint_id = o.id
-          WHERE o.host = p.host AND q.status = 'attempting' AND q.claimed_until > %(now)s))
+          WHERE o.host = p.host AND q.status = 'attempting'
+              AND q.claimed_until > %(now)s::timestamptz))
 ), due AS (
     SELECT * FROM (
         SELECT ranked.*, row_number()
@@ -78,25 +87,26 @@ early AS ({readiness.DEMOTE}), possible AS (
                        OVER (PARTITION BY store_id, is_slow
                        ORDER BY next_attempt_at, id) AS store_turn FROM possible
         ) ranked WHERE is_known OR host_turn = 1
-    ) placed WHERE place <= CASE WHEN is_slow THEN %(slow_limit)s ELSE %(limit)s END
+    ) placed WHERE place <= CASE WHEN is_slow THEN %(slow_limit)s::int ELSE %(limit)s::int END
 ), free AS (
     SELECT d.id FROM due JOIN webhooks_delivery d ON d.id = due.id AND d.status = 'pending'
     FOR UPDATE OF d SKIP LOCKED
 )
-UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
+UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s::timestamptz
 FROM free JOIN due USING (id), webhooks_event e WHERE d.id = free.id AND e.id = d.event_id
 RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret,
     due.api_version, due.seconds,
           e.id, e.type, floor(extract(epoch
               FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow,
           due.store_id, due.format
-"""  # noqa: S608  # our own text
+""")  # noqa: S608  # our own text
 
 # Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an
 # endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is
 # noted to the second, so that a busy endpoint's row isn't written with every answer. A delivery
-# that failed for good turns its endpoint off.
-_RECORD = """
+# that failed for good turns its endpoint off. Answers with one row: endpoints turned off, those of
+# what waits that are off or were changed, and hosts that answered for the first time.
+_RECORD = Statement(f"""
 WITH kept AS (
     UPDATE webhooks_delivery d SET
         attempts = d.attempts + 1, claimed_until = NULL, response_status = r.response_status,
@@ -105,12 +115,9 @@ WITH kept AS (
         delivered_at = CASE r.status WHEN 'delivered' THEN r.at END,
         status = CASE WHEN r.status = 'pending' AND NOT is_on.yes THEN 'ignored' ELSE r.status END,
         next_attempt_at = CASE WHEN is_on.yes THEN r.next_attempt_at END
-    FROM unnest(%(ids)s::uuid[], %(claims)s::timestamptz[], %(statuses)s::text[],
-        %(nexts)s::timestamptz[], %(codes)s::int[],
-                %(bodies)s::text[], %(errors)s::text[], %(durations)s::int[],
-                    %(ats)s::timestamptz[])
-         AS r(id, claimed_until, status, next_attempt_at, response_status, response_body, error,
-             duration_ms, at)
+    FROM json_to_recordset(%(results)s::json)
+         AS r(id uuid, claimed_until timestamptz, status text, next_attempt_at timestamptz,
+             response_status int, response_body text, error text, duration_ms int, at timestamptz)
     JOIN webhooks_delivery mine ON mine.id = r.id
     JOIN webhooks_endpoint p ON p.id = mine.endpoint_id
     CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
@@ -146,24 +153,24 @@ WITH kept AS (
     JOIN arrived ON arrived.endpoint_id = mine.id
     WHERE p.id = mine.id
 )
-SELECT id FROM stopped
-"""
+SELECT ARRAY(SELECT id FROM stopped), ARRAY(
+    SELECT was.id FROM json_to_recordset(%(waiting)s::json)
+        AS was(id uuid, url text, api_version text, sealed_secret text)
+    WHERE was.id IN (SELECT id FROM stopped) OR NOT EXISTS (
+        SELECT FROM webhooks_endpoint p WHERE p.id = was.id AND p.status = 'active'
+            AND p.deleted_at IS NULL AND p.url = was.url AND p.sealed_secret = was.sealed_secret
+            AND p.api_version IS NOT DISTINCT FROM was.api_version)
+), ARRAY(
+    SELECT DISTINCT name FROM json_array_elements_text(%(hosts)s::json) AS h(name)
+    WHERE NOT EXISTS (SELECT FROM webhooks_host known WHERE known.name = h.name)
+), {_UNHURRIED}
+""")  # noqa: S608  # our own text
 
 
 _ANSWERED = """
 INSERT INTO webhooks_host (name, answered_at)
-SELECT DISTINCT name, %(now)s::timestamptz FROM unnest(%(hosts)s::text[]) AS h(name)
-WHERE NOT EXISTS (SELECT 1 FROM webhooks_host known WHERE known.name = h.name)
+SELECT name, %(now)s::timestamptz FROM unnest(%(hosts)s::text[]) AS h(name)
 ORDER BY name ON CONFLICT DO NOTHING
-"""
-
-
-_CHANGED = """
-SELECT was.id FROM unnest(%(waiting)s::uuid[], %(urls)s::text[], %(versions)s::text[],
-    %(secrets)s::text[]) AS was(id, url, api_version, sealed_secret)
-WHERE NOT EXISTS (SELECT FROM webhooks_endpoint p WHERE p.id = was.id AND p.status = 'active'
-    AND p.deleted_at IS NULL AND p.url = was.url AND p.sealed_secret = was.sealed_secret
-    AND p.api_version IS NOT DISTINCT FROM was.api_version)
 """
 
 
@@ -229,23 +236,6 @@ class AttemptResult:
     duration_ms: int = 0
 
 
-def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Rows of the last statement, in a transaction of its own that doesn't wait for the disk.
-
-    Losing the newest results in a crash means sending twice, which receivers must bear. Inside a
-    caller's transaction its own rule holds.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            text if connection.in_atomic_block else f"SET LOCAL synchronous_commit TO off;{text}",
-            values,
-        )
-        while cursor.nextset():
-            pass
-        rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
-        return rows
-
-
 def claim(
     now: datetime,
     limit: int,
@@ -268,21 +258,22 @@ def claim(
     until = now + timedelta(seconds=LEASE_SECONDS)
     values = {
         "lock": locks.WEBHOOK_CLAIM,
+        "is_alone": not connection.in_atomic_block,
         "now": now,
         "until": until,
         "limit": limit,
-        "slow": list(slow),
+        "slow": array(slow),
         "slow_limit": slow_limit,
         "store_id": store_id,
         "per_endpoint": PER_ENDPOINT_MAX,
-        "held_ids": [row.endpoint_id for row in held],
-        "held_counts": [row.held for row in held],
-        "batches": [row.limit for row in held],
+        "held_ids": array(row.endpoint_id for row in held),
+        "held_counts": array(row.held for row in held),
+        "batches": array(row.limit for row in held),
         "moved": readiness.MOVED_MAX,
         "excused": [host.lower().rstrip(".") for host in settings.WEBHOOK_ALLOW_HOSTS],
     }
-    promote = readiness.PROMOTE if store_id is None else readiness.PROMOTE_OF_STORE
-    rows = [Claimed(*row) for row in _rows(f"{_LOCK};{promote};{_CLAIM}", values)]
+    promote = _PROMOTE if store_id is None else _PROMOTE_OF_STORE
+    rows = [Claimed(*row) for row in rows_in_turn(_LOCK, promote, _CLAIM, **values)]
     attempts: list[DueAttempt] = []
     secrets: dict[
         uuid.UUID, str
@@ -354,31 +345,52 @@ def record(results: list[AttemptResult], waiting: Sequence[DueAttempt] = ()) -> 
     """Write the results of claims that still hold; turn off the endpoints on which a delivery has
     failed for good. Of the endpoints of `waiting`, returns those that are off or were changed since
     these attempts were signed."""
-    values = {
-        "ids": [result.attempt.delivery_id for result in results],
-        "claims": [result.attempt.claimed_until for result in results],
-        "statuses": [result.status for result in results],
-        "nexts": [result.next_attempt_at for result in results],
-        "codes": [result.response_status for result in results],
-        "bodies": [result.response_body for result in results],
-        "errors": [result.error for result in results],
-        "durations": [result.duration_ms for result in results],
-        "ats": [result.at for result in results],
-        "hosts": [
-            result.attempt.host for result in results if result.status == Delivery.Status.DELIVERED
-        ],
-        "now": real_now(),
-        "waiting": [attempt.endpoint_id for attempt in waiting],
-        "urls": [attempt.url for attempt in waiting],
-        "versions": [attempt.api_version for attempt in waiting],
-        "secrets": [attempt.sealed_secret for attempt in waiting],
-    }
-    stopped = _rows(_RECORD, values) if results else []
-    if values["hosts"]:
-        _rows(_ANSWERED, values)
-    for (endpoint_id,) in stopped:
+    if not results and not waiting:
+        return []
+    ((stopped, changed, new_hosts, _),) = _RECORD.rows(
+        results=json.encode([_result_row(result) for result in results]).decode(),
+        waiting=json.encode(
+            [
+                {
+                    "id": attempt.endpoint_id,
+                    "url": attempt.url,
+                    "api_version": attempt.api_version,
+                    "sealed_secret": attempt.sealed_secret,
+                }
+                for attempt in waiting
+            ]
+        ).decode(),
+        hosts=json.encode(
+            list(
+                {
+                    result.attempt.host
+                    for result in results
+                    if result.status == Delivery.Status.DELIVERED
+                }
+            )
+        ).decode(),
+        is_alone=not connection.in_atomic_block,
+    )
+    if new_hosts:
+        with connection.cursor() as cursor:
+            cursor.execute(_ANSWERED, {"now": real_now(), "hosts": new_hosts})
+    for endpoint_id in stopped:
         jobs.enqueue("webhooks.tell_owners", endpoint_id)
-    return [endpoint_id for (endpoint_id,) in _rows(_CHANGED, values)] if waiting else []
+    return list(changed)
+
+
+def _result_row(result: AttemptResult) -> dict[str, object]:
+    return {
+        "id": result.attempt.delivery_id,
+        "claimed_until": result.attempt.claimed_until,
+        "status": result.status,
+        "next_attempt_at": result.next_attempt_at,
+        "response_status": result.response_status,
+        "response_body": result.response_body,
+        "error": result.error,
+        "duration_ms": result.duration_ms,
+        "at": result.at,
+    }
 
 
 # Of an endpoint that was turned off meanwhile, it is ignored like whatever waited for it.
@@ -397,11 +409,14 @@ WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_un
 def release(attempts: list[DueAttempt]) -> None:
     """Give back claims of which nothing was sent."""
     if attempts:
-        values = {
-            "ids": [attempt.delivery_id for attempt in attempts],
-            "claims": [attempt.claimed_until for attempt in attempts],
-        }
-        _rows(_RELEASE, values)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _RELEASE,
+                {
+                    "ids": [attempt.delivery_id for attempt in attempts],
+                    "claims": [attempt.claimed_until for attempt in attempts],
+                },
+            )
 
 
 _PUT_BACK = """

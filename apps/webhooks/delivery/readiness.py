@@ -9,7 +9,7 @@ store. Whatever waits is promoted when that time has come: nothing else than the
 MOVED_MAX = 1_000
 # How far a store's time is ahead of the machine's, or behind.
 OFFSET = "CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0 END * interval '1 second'"
-_IS_DUE = "q.status = 'pending' AND NOT q.is_ready AND q.next_attempt_at <= %(now)s"
+_IS_DUE = "q.status = 'pending' AND NOT q.is_ready AND q.next_attempt_at <= %(now)s::timestamptz"
 
 
 def endpoints(name: str, condition: str) -> str:
@@ -32,8 +32,8 @@ PROMOTE = f"""
 UPDATE webhooks_queueddelivery SET is_ready = true WHERE delivery_id = ANY (ARRAY(
     SELECT q.delivery_id FROM webhooks_queueddelivery q
     JOIN webhooks_endpoint p ON p.id = q.endpoint_id JOIN stores_store s ON s.id = p.store_id
-    WHERE {_IS_DUE} AND q.next_attempt_at <= %(now)s + {OFFSET}
-    ORDER BY q.next_attempt_at LIMIT %(moved)s FOR UPDATE OF q SKIP LOCKED))
+    WHERE {_IS_DUE} AND q.next_attempt_at <= %(now)s::timestamptz + {OFFSET}
+    ORDER BY q.next_attempt_at LIMIT %(moved)s::int FOR UPDATE OF q SKIP LOCKED))
 """  # noqa: S608  # our own text
 # Of stores whose clock is ahead, which the order of time doesn't show.
 PROMOTE_AHEAD = f"""
@@ -46,7 +46,7 @@ UPDATE webhooks_queueddelivery SET is_ready = true WHERE delivery_id = ANY (ARRA
         SELECT q.delivery_id AS id FROM webhooks_queueddelivery q
         WHERE q.endpoint_id = p.id AND {_IS_DUE} + {OFFSET}
         ORDER BY q.next_attempt_at FOR UPDATE SKIP LOCKED
-    ) one LIMIT %(moved)s))
+    ) one LIMIT %(moved)s::int))
 """  # noqa: S608  # our own text
 # Of the store whose clock is being moved.
 PROMOTE_OF_STORE = f"""
@@ -54,7 +54,7 @@ UPDATE webhooks_queueddelivery SET is_ready = true WHERE delivery_id = ANY (ARRA
     SELECT q.delivery_id FROM stores_store s
     JOIN webhooks_endpoint p ON p.store_id = s.id AND p.mode = 'test'
     JOIN webhooks_queueddelivery q ON q.endpoint_id = p.id AND {_IS_DUE} + {OFFSET}
-    WHERE s.id = %(store_id)s LIMIT %(moved)s FOR UPDATE OF q SKIP LOCKED))
+    WHERE s.id = %(store_id)s::uuid LIMIT %(moved)s::int FOR UPDATE OF q SKIP LOCKED))
 """  # noqa: S608  # our own text
 # A part of a claim, which goes through the endpoints of what is ready.
 DEMOTE = f"""
@@ -64,8 +64,8 @@ DEMOTE = f"""
         CROSS JOIN LATERAL (
             SELECT q.delivery_id AS id FROM webhooks_queueddelivery q
             WHERE q.endpoint_id = p.id AND q.status = 'pending' AND q.is_ready
-                AND q.next_attempt_at > %(now)s + {OFFSET}
+                AND q.next_attempt_at > %(now)s::timestamptz + {OFFSET}
             ORDER BY q.next_attempt_at FOR UPDATE SKIP LOCKED
-        ) one LIMIT %(moved)s
+        ) one LIMIT %(moved)s::int
     ))
 """  # noqa: S608  # our own text

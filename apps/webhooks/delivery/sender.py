@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
+import uvloop
+
 from apps.core.clock import real_now
 from apps.core.outbound import net
 from apps.core.outbound import strangers as posting
@@ -36,7 +38,7 @@ class WebhookSender:
         self._lookup = lookup
         self._context = context
         self._done: queue.SimpleQueue[AttemptResult | None] = queue.SimpleQueue()
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         # kept, unlike a call of `stop` that comes before the loop is running.
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()

@@ -908,6 +908,7 @@ export type PaymentLink = {
     /** Format: uuid */
     id: string;
     url: string;
+    x402_url: string;
     /** @enum {string} */
     status: "active" | "paused" | "ended" | "archived";
     title: string;
@@ -1778,29 +1779,6 @@ export type EventEnvelope = {
     /** Format: uuid */
     account?: string;
 };
-export type WebhookEndpointInput = {
-    url?: string;
-    description?: string;
-    subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
-    metadata?: {
-        [key: string]: unknown;
-    };
-};
-export type PayoutScheduleInput = {
-    asset_id?: string;
-    /** @enum {string} */
-    frequency?: "daily" | "weekly" | "monthly";
-    fiat_payout_detail_id?: string;
-    crypto_payout_detail_id?: string;
-    destination_address?: string;
-    minimum_fiat_cents?: number;
-    /** @enum {string} */
-    minimum_fiat_currency?: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY";
-    /** Format: date-time */
-    next_payout_at?: string;
-    swap_target_asset_id?: string;
-    active?: boolean;
-};
 export type AcceptedInput = {
     scheme: string;
     network: string;
@@ -1934,6 +1912,7 @@ export type VerificationRequestInput = {
     tax_id?: string;
     /** Format: uri */
     business_website?: string;
+    /** Format: email */
     contact_email?: string;
     contact_phone?: string;
     business_description?: string;
@@ -2388,10 +2367,38 @@ export interface Bodies {
         amount_atomic?: string;
     };
     post_payout_schedules: {
-        payout_schedule: PayoutScheduleInput;
+        payout_schedule: {
+            asset_id: string;
+            /** @enum {string} */
+            frequency: "daily" | "weekly" | "monthly";
+            fiat_payout_detail_id?: string;
+            crypto_payout_detail_id?: string;
+            destination_address?: string;
+            minimum_fiat_cents?: number;
+            /** @enum {string} */
+            minimum_fiat_currency?: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY";
+            /** Format: date-time */
+            next_payout_at?: string;
+            swap_target_asset_id?: string;
+            active?: boolean;
+        };
     };
     patch_payout_schedules_id: {
-        payout_schedule: PayoutScheduleInput;
+        payout_schedule: {
+            asset_id?: string;
+            /** @enum {string} */
+            frequency?: "daily" | "weekly" | "monthly";
+            fiat_payout_detail_id?: string;
+            crypto_payout_detail_id?: string;
+            destination_address?: string;
+            minimum_fiat_cents?: number;
+            /** @enum {string} */
+            minimum_fiat_currency?: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY";
+            /** Format: date-time */
+            next_payout_at?: string;
+            swap_target_asset_id?: string;
+            active?: boolean;
+        };
     };
     post_payouts: {
         asset_id: string;
@@ -2466,9 +2473,11 @@ export interface Bodies {
         webhook_endpoint: {
             /** @enum {string} */
             platform?: "woocommerce" | "prestashop" | "shopify" | "magento" | "custom" | "n8n";
+            /** Format: uri */
             url: string;
             subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
             description?: string;
+            /** Format: uri */
             platform_store_url?: string;
             metadata?: {
                 [key: string]: unknown;
@@ -2476,10 +2485,26 @@ export interface Bodies {
         };
     };
     patch_webhook_endpoints_id: {
-        webhook_endpoint: WebhookEndpointInput;
-    } | WebhookEndpointInput;
+        webhook_endpoint: {
+            /** Format: uri */
+            url?: string;
+            description?: string;
+            subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+    } | {
+        /** Format: uri */
+        url?: string;
+        description?: string;
+        subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+        metadata?: {
+            [key: string]: unknown;
+        };
+    };
     post_webhook_endpoints_id_redeliver: {
-        delivery_id?: string;
+        delivery_id: string;
     };
     post_webhook_endpoints_id_resend_missed: {
         /** Format: date-time */

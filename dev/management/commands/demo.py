@@ -37,6 +37,7 @@ from dev.demo import (
     payments,
     payouts,
     people,
+    permit2,
     platforms,
     readiness,
     runner,
@@ -164,6 +165,7 @@ class Command(BaseCommand):
         if not url:
             self.say("no local chain: live payments can't be paid, only simulated ones")
             return {}
+        permit2.place(url)
         funded = DemoWallet(url, CHAIN_KEYS["live"])
         holders = [DemoWallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
         return stablecoins.place_tokens(
@@ -217,6 +219,7 @@ class Command(BaseCommand):
             if self.processes.is_stopping:
                 return
             if url := os.environ.get(local_chain.LITECOIN):
+                litecoin.confirm_coins(url)
                 litecoin.Miner(url).start()
             if contracts:
                 customer = DemoWallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["customer"])

@@ -32,7 +32,7 @@ def test_every_row_is_asked_for_or_has_a_test_of_its_own() -> None:
 
 
 def reasons(row: Operation, role: str, factor: str, mode: str) -> set[str]:
-    """What may be said to this person; nothing: they go past."""
+    """Reasons that this person may be given; none for who is let in."""
     found = set()
     if not row.permission or not roles.may(role, row.permission):
         found |= {"role_forbidden", "insufficient_scope", "credential_forbidden"}

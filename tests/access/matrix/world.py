@@ -54,7 +54,7 @@ class World:
 
 
 def waiting(api: Api, coin: str) -> PayoutApproval:
-    """What waits for a second person, in a store whose other payouts need none."""
+    """A payout that waits for a second person, in a store whose other payouts need none."""
     store = Store.objects.get(name="Alice's Bakery")
     rule = ApprovalRule.objects.create(
         store=store,
@@ -199,7 +199,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
 
 
 def token_of(user: User, store: Store, mode: str, app: App, scope: str) -> tuple[str, uuid.UUID]:
-    """What an app holds that somebody let in."""
+    """The access token of an app that somebody let in."""
     token = credentials.mint(credentials.OAUTH_ACCESS_PREFIX)
     family = uuid.uuid4()
     AccessToken.objects.create(

@@ -89,7 +89,7 @@ class BitcoinReader:
             raise OtherBlock(f"block {header.number} hasn't the transaction")
         return TransactionRead(depth, True, frozenset(), transfers)
 
-    def waiting(self, known: Collection[str]) -> Waiting | None:
+    def waiting(self, known: Collection[str], asked: Collection[str]) -> Waiting | None:
         return read_waiting(self.nodes, self._addresses, known)
 
     def spenders(self, block: BlockRead, places: Collection[str]) -> dict[str, str]:

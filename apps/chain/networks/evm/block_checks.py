@@ -24,19 +24,76 @@ def read_logs(
         ("eth_getBlockTransactionCountByHash", [header.hash]) for header in headers
     ]
     told_blooms = [blooms.read(block) for block in blocks]
-    log_calls = [
-        _logs_call(header, () if _is_quiet(bloom) else contracts)
+    busy = [
+        header
         for header, bloom in zip(headers, told_blooms, strict=True)
+        if contracts and not _is_quiet(bloom)
+    ]
+    together = _of_ranges(nodes, busy, contracts)
+    by_hash = [
+        (header, bloom)
+        for header, bloom in zip(headers, told_blooms, strict=True)
+        if header.hash not in together
+    ]
+    log_calls = [
+        _logs_call(header, () if _is_quiet(bloom) else contracts) for header, bloom in by_hash
     ]
     answers = nodes.each([*counts, *(log_calls if contracts else [])])
     for header, block, count in zip(headers, blocks, answers, strict=False):
         _check_transactions(header, block, count)
     if not contracts:
         return [[] for _ in headers]
+    alone = zip((header.hash for header, _ in by_hash), answers[len(counts) :], strict=True)
+    told = {**together, **dict(alone)}
     return [
-        _complete(nodes, header, bloom, logs, contracts)
-        for header, bloom, logs in zip(headers, told_blooms, answers[len(counts) :], strict=True)
+        _complete(nodes, header, bloom, told[header.hash], contracts)
+        for header, bloom in zip(headers, told_blooms, strict=True)
     ]
+
+
+def _of_ranges(
+    nodes: Nodes, headers: Sequence[BlockHeader], contracts: Sequence[str]
+) -> dict[str, list[Any]]:
+    """The logs of blocks that are read together, by the block's hash, from as few questions as the
+    node allows. Those of a range that it refuses, or of which it tells other blocks than these, are
+    left out, to be asked for by hash. What a range lacks, the block's filter promises."""
+    found: dict[str, list[Any]] = {}
+    left = [[*headers]]
+    while left:
+        part = left.pop()
+        if min(len(part), nodes.log_span) < 2:
+            continue
+        if _length(part) > nodes.log_span:
+            left += [part[: len(part) // 2], part[len(part) // 2 :]]
+            continue
+        [logs] = nodes.each([_range_call(part, contracts)])
+        if isinstance(logs, RpcError):
+            nodes.log_span = _length(part) // 2
+            left.append(part)
+        elif (by_block := _by_block(part, logs)) is not None:
+            found |= by_block
+    return found
+
+
+def _length(headers: Sequence[BlockHeader]) -> int:
+    return headers[-1].number - headers[0].number + 1
+
+
+def _by_block(headers: Sequence[BlockHeader], logs: Any) -> dict[str, list[Any]] | None:
+    """None where the answer is of another branch, or no list of logs."""
+    hashes = {header.number: header.hash for header in headers}
+    found: dict[str, list[Any]] = {header.hash: [] for header in headers}
+    try:
+        for log in logs:
+            number = integer(log["blockNumber"])
+            if number not in hashes:  # a quiet block in between has its own question
+                continue
+            if log["blockHash"].lower() != hashes[number]:
+                return None
+            found[hashes[number]].append(log)
+    except _MALFORMED:
+        return None
+    return found
 
 
 def _check_transactions(header: BlockHeader, block: Any, count: Any) -> None:
@@ -126,6 +183,11 @@ def _check_strangers(
 
 def _named(log: Any) -> tuple[Any, ...]:
     return integer(log["logIndex"]), log["address"].lower(), log["topics"], log["data"]
+
+
+def _range_call(headers: Sequence[BlockHeader], contracts: Sequence[str]) -> Call:
+    log_filter = {"fromBlock": hex(headers[0].number), "toBlock": hex(headers[-1].number)}
+    return "eth_getLogs", [{**log_filter, "address": [*contracts], "topics": [TRANSFER_TOPIC]}]
 
 
 def _logs_call(header: BlockHeader, contracts: Sequence[str]) -> Call:

@@ -1,7 +1,8 @@
 """Reads an EVM network by its nodes: blocks with their transactions and the logs of our tokens, and
 compares both with the roots in the header."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from apps.assets.models import Chain
 from apps.chain.networks.base import (
@@ -12,7 +13,7 @@ from apps.chain.networks.base import (
     TransactionRead,
     Waiting,
 )
-from apps.chain.networks.evm import blocks
+from apps.chain.networks.evm import announced, blocks
 from apps.chain.networks.evm.block_headers import header_of
 from apps.chain.networks.evm.block_receipts import read_receipts
 from apps.chain.networks.evm.block_transactions import check_transactions
@@ -21,8 +22,13 @@ from apps.chain.providers.base import Nodes
 
 
 class EvmReader:
-    def __init__(self, chain: Chain, nodes: Nodes) -> None:
+    """`announcements` brings what nodes have announced since it was asked last."""
+
+    def __init__(
+        self, chain: Chain, nodes: Nodes, announcements: Callable[[], list[Any]] | None = None
+    ) -> None:
         self.nodes = nodes
+        self._announcements = announcements
         self._chain_id = chain.pk
 
     @property
@@ -88,11 +94,14 @@ class EvmReader:
         signers = frozenset([str(receipt["from"]).lower()])
         return TransactionRead(depth, True, signers, transfers)
 
-    def waiting(self, known: Collection[str]) -> Waiting | None:
-        return None
+    def waiting(self, known: Collection[str], asked: Collection[str]) -> Waiting | None:
+        if self._announcements is None:
+            return None
+        new = announced.sightings(self._announcements())
+        return Waiting(announced.still_waiting(self.nodes, asked), tuple(new))
 
     def spenders(self, block: BlockRead, places: Collection[str]) -> dict[str, str]:
-        return {}
+        return announced.takers(block.told, places)
 
     def doubt(self) -> None:
         self.nodes.doubt()

@@ -39,6 +39,9 @@ class Command(OperatorCommand[AddedAsset]):
         parser.add_argument(
             "--banks", action="store_true", help="payouts to bank accounts are made from it"
         )
+        parser.add_argument(
+            "--pays-fees", action="store_true", help="the network takes its fees in this token"
+        )
 
     def run(self, **options: Any) -> AddedAsset:
         asset, is_compared = add_asset(
@@ -53,6 +56,7 @@ class Command(OperatorCommand[AddedAsset]):
                 eip712_name=options["eip712_name"],
                 eip712_version=options["eip712_version"],
                 pays_banks=options["banks"],
+                pays_fees=options["pays_fees"],
             )
         )
         return AddedAsset(

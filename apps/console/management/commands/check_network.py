@@ -40,6 +40,12 @@ class Command(OperatorCommand[NetworkChecked]):
         parser.add_argument(
             "--url", metavar="https://…", help="another node than those of CHAIN_<NETWORK>_URL"
         )
+        parser.add_argument(
+            "--ws-url",
+            metavar="wss://…",
+            default="",
+            help="its websocket, in place of those of CHAIN_<NETWORK>_WS_URL",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         super().handle(*args, **options)
@@ -54,7 +60,14 @@ class Command(OperatorCommand[NetworkChecked]):
         if not urls:
             name = f"CHAIN_{chain.pk.upper()}_URL"
             raise CommandError(f"{chain.name} has no node: set {name}, or give --url")
-        nodes = [_checked(chain, place, url) for place, url in enumerate(urls, 1)]
+        given = options["ws_url"]
+        sockets = [given] if options["url"] or given else settings.CHAIN_WS_URLS.get(chain.pk, [])
+        nodes = [
+            _checked(chain, place, url, socket)
+            for place, (url, socket) in enumerate(
+                zip(urls, [*sockets, *[""] * len(urls)], strict=False), 1
+            )
+        ]
         self.is_usable = all(node.usable for node in nodes)
         return NetworkChecked(
             network=chain.pk, chain_id=chain.chain_id, usable=self.is_usable, nodes=nodes
@@ -71,8 +84,8 @@ class Command(OperatorCommand[NetworkChecked]):
         return "\n".join(lines)
 
 
-def _checked(chain: Chain, place: int, url: str) -> NodeChecked:
-    findings = check_node(chain, url)
+def _checked(chain: Chain, place: int, url: str, ws_url: str) -> NodeChecked:
+    findings = check_node(chain, url, ws_url)
     return NodeChecked(
         node=place,
         usable=all(finding.verdict != Verdict.MISSING for finding in findings),

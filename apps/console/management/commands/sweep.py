@@ -12,6 +12,7 @@ class SweepResult(Result, frozen=True, kw_only=True):
 
     sweeps: int
     gas_transfers: int
+    batches: int
 
 
 class Command(OperatorCommand[SweepResult]):
@@ -19,4 +20,6 @@ class Command(OperatorCommand[SweepResult]):
 
     def run(self, **options: Any) -> SweepResult:
         count = sweeper.sweep_due()
-        return SweepResult(sweeps=count.sweeps, gas_transfers=count.gas_transfers)
+        return SweepResult(
+            sweeps=count.sweeps, gas_transfers=count.gas_transfers, batches=count.batches
+        )

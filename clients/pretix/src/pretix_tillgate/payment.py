@@ -24,6 +24,7 @@ TRANSACTIONS = ("confirming", "confirmed", "failed")
 EVENTS = [
     *(f"payment_intent.{name}" for name in INTENTS),
     *(f"transaction.{name}" for name in TRANSACTIONS),
+    "refund.failed",
 ]
 SCOPES = _(
     "With the scopes payments:read, payments:write, refunds:write and webhooks:write. A test key"

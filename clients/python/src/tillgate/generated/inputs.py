@@ -74,23 +74,6 @@ class PayoutsQuote(TypedDict):
     fiat_payout_detail_id: str
 
 
-class PayoutSchedulesCreate(TypedDict):
-    asset_id: NotRequired[str]
-    frequency: NotRequired[Literal['daily', 'weekly', 'monthly']]
-    fiat_payout_detail_id: NotRequired[str]
-    crypto_payout_detail_id: NotRequired[str]
-    destination_address: NotRequired[str]
-    minimum_fiat_cents: NotRequired[int]
-    minimum_fiat_currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY']]
-    next_payout_at: NotRequired[str]
-    swap_target_asset_id: NotRequired[str]
-    active: NotRequired[bool]
-
-
-class PayoutSchedulesUpdate(PayoutSchedulesCreate):
-    pass
-
-
 class SwapsCreate(TypedDict):
     source_asset_id: str
     buy_asset_id: str
@@ -122,7 +105,7 @@ class WebhookEndpointsSendTest(TypedDict):
 
 
 class WebhookEndpointsRedeliver(TypedDict):
-    delivery_id: NotRequired[str]
+    delivery_id: str
 
 
 class WebhookEndpointsResendMissed(TypedDict):
@@ -628,6 +611,17 @@ class CustomersFields(TypedDict):
     metadata: NotRequired[dict[str, Any]]
 
 
+class PayoutSchedulesFields(TypedDict):
+    fiat_payout_detail_id: NotRequired[str]
+    crypto_payout_detail_id: NotRequired[str]
+    destination_address: NotRequired[str]
+    minimum_fiat_cents: NotRequired[int]
+    minimum_fiat_currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY']]
+    next_payout_at: NotRequired[str]
+    swap_target_asset_id: NotRequired[str]
+    active: NotRequired[bool]
+
+
 class X402Fields(TypedDict):
     resource: str
     description: NotRequired[str]
@@ -646,6 +640,16 @@ class PaymentLinksCreate(PaymentLinksFields):
 class PaymentLinksUpdate(PaymentLinksFields):
     title: NotRequired[str]
     currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']]
+
+
+class PayoutSchedulesCreate(PayoutSchedulesFields):
+    asset_id: str
+    frequency: Literal['daily', 'weekly', 'monthly']
+
+
+class PayoutSchedulesUpdate(PayoutSchedulesFields):
+    asset_id: NotRequired[str]
+    frequency: NotRequired[Literal['daily', 'weekly', 'monthly']]
 
 
 class X402Requirements(X402Fields):

@@ -746,6 +746,7 @@ class PaymentLink:
     title: str
     updated_at: str
     url: str
+    x402_url: str
 
 
 @dataclass(frozen=True, kw_only=True)

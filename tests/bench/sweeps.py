@@ -1,0 +1,110 @@
+"""Gas of a sweep: a transfer of its own with the gas that is sent for it, against a batch by
+delegation (EIP-7702), at 1, 10 and 100 deposits.
+
+    .venv/bin/python -m tests.bench.sweeps
+
+Both run on the same node, of the same token, to a wallet that holds some. A batch is measured
+twice: of new addresses, each of which delegates, and of the same addresses after that.
+"""
+
+import json
+
+from tests.bench.harness import bench_database, chain_program, figure, print_table
+
+COUNTS = (1, 10, 100)
+COINS = 10**7
+ETHER = 10**18
+
+
+def gas_of(program: str, count: int) -> tuple[float, float, float]:
+    """Gas of each of so many sweeps: single, in a batch at first, and in one later."""
+    from apps.chain.encoding.abi import encode
+    from apps.chain.encoding.transactions import Delegation, Transaction
+    from apps.chain.keys.secp256k1 import SigningKey
+    from apps.chain.networks.evm import sweepers
+    from tests.chain.local import SEPOLIA_ID, LocalChain
+
+    chain = LocalChain(program)
+    wallet = SigningKey(b"\x11" * 32)
+    chain.call("anvil_setBalance", wallet.address, hex(1000 * ETHER))
+    token = chain.deploy_token()
+    chain.mint(token, wallet.address, COINS)
+    to, data = sweepers.deployment(wallet.address)
+    chain.wait(chain.send(to, data=data))
+
+    def nonce(address: str) -> int:
+        return int(chain.call("eth_getTransactionCount", address, "latest"), 16)
+
+    def spent(
+        key: SigningKey, to: str, wei: int, data: str, gas: int, given: list[Delegation]
+    ) -> int:
+        transaction = Transaction(
+            *(SEPOLIA_ID, nonce(key.address), to, wei, data, gas),
+            max_fee_wei=10**11,
+            priority_fee_wei=10**9,
+            delegations=given,
+        ).signed(key)
+        chain.wait(chain.call("eth_sendRawTransaction", transaction.raw))
+        receipt = chain.call("eth_getTransactionReceipt", transaction.tx_hash)
+        if receipt["status"] != "0x1":
+            raise RuntimeError(f"reverted: {json.dumps(receipt)[:200]}")
+        return int(receipt["gasUsed"], 16)
+
+    def held(address: str) -> int:
+        call = {"to": token, "data": f"0x70a08231{address[2:]:0>64}"}
+        return int(chain.call("eth_call", call, "latest"), 16)
+
+    transfer = "0xa9059cbb" + encode(["address", "uint256"], [wallet.address, COINS]).hex()
+    single = 0
+    for place in range(count):
+        key = SigningKey((1_000 + place).to_bytes(32))
+        chain.mint(token, key.address, COINS)
+        single += spent(wallet, key.address, ETHER // 10, "0x", 21_000, [])
+        single += spent(key, token, 0, transfer, 120_000, [])
+    keys = [SigningKey((5_000 + place).to_bytes(32)) for place in range(count)]
+    call = sweepers.call(token, [(key.address, COINS) for key in keys])
+    batches: list[float] = []
+    for _ in range(2):
+        for key in keys:
+            chain.mint(token, key.address, COINS)
+        before = held(wallet.address)
+        given = (
+            []
+            if batches
+            else [sweepers.delegation(wallet.address, SEPOLIA_ID, 0, key) for key in keys]
+        )
+        limit = 500_000 + count * 100_000
+        batches.append(
+            spent(wallet, sweepers.contract(wallet.address), 0, call, limit, given) / count
+        )
+        if held(wallet.address) != before + count * COINS:
+            raise RuntimeError("the batch has left coins behind")
+    chain.close()
+    return single / count, batches[0], batches[1]
+
+
+def main() -> None:
+    program = chain_program()
+    with bench_database():
+        rows = []
+        for count in COUNTS:
+            single, first, later = gas_of(program, count)
+            rows.append(
+                [
+                    str(count),
+                    f"{single:,.0f}",
+                    f"{first:,.0f}",
+                    f"{first / single:.2f}",
+                    f"{later:,.0f}",
+                    f"{later / single:.2f}",
+                ]
+            )
+        print_table(
+            ["deposits", "single", "batch, new addresses", "ratio", "batch, later", "ratio"], rows
+        )
+        figure("gas of a sweep in a batch, new addresses", first / single)
+        figure("gas of a sweep in a batch, later", later / single)
+
+
+if __name__ == "__main__":
+    main()

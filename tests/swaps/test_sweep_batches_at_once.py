@@ -1,0 +1,70 @@
+"""Two workers and two signers at once make one batch of what waits. Real threads, real locks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import (
+    Address,
+    BalanceCheck,
+    Block,
+    GasLeft,
+    Head,
+    HotWallet,
+    OutgoingTransaction,
+    SightingRecord,
+    SignedTransaction,
+)
+from apps.chain.sending import sender, signing_rounds, sweeper
+from apps.payments.services.sweep_books import book_sweeps
+from tests.cast import Cast
+from tests.chain.conftest import Reader
+from tests.chain.local import LocalChain
+from tests.payouts.conftest import _django_db_helper, committed
+from tests.payouts.test_concurrency import together
+from tests.swaps.conftest import is_exact, place_on
+from tests.swaps.test_sweep_batches import able, paid
+
+__all__ = ["_django_db_helper", "committed"]
+pytestmark = pytest.mark.chain
+
+
+@pytest.fixture
+def as_before(_django_db_helper: None) -> Iterator[None]:
+    """What the test's chain has written is taken away: other tests have chains of their own."""
+    changed = [*Chain.objects.all(), *Asset.objects.all()]
+    addresses = list(Address.objects.values_list("pk", flat=True))
+    yield
+    for row in changed:
+        row.save()
+    SignedTransaction.objects.all().delete()
+    OutgoingTransaction.objects.exclude(batch=None).delete()
+    for model in (
+        OutgoingTransaction,
+        HotWallet,
+        GasLeft,
+        BalanceCheck,
+        Block,
+        Head,
+        SightingRecord,
+    ):
+        model._default_manager.all().delete()
+    Address.objects.exclude(pk__in=addresses).delete()
+
+
+def test_each_address_is_swept_once(
+    as_before: None, chain: LocalChain, watcher: Reader, committed: Cast
+) -> None:
+    place = place_on(chain, watcher)
+    able(place, committed.bakery)
+    addresses = paid(place, committed.bakery, 4)
+    for act in (sweeper.sweep_due, signing_rounds.sign_due, sender.run_due):
+        together([act, act])
+    place.arrives()
+    sender.run_due()
+    book_sweeps()
+    rows = OutgoingTransaction.objects.filter(purpose="sweep")
+    assert list(rows.values_list("status", "nonce")) == [("confirmed", 0)] * len(addresses)
+    assert [place.tokens(address) for address in addresses] == [0] * len(addresses)
+    assert is_exact()
