@@ -40,6 +40,11 @@ LOGGER = (
 )
 
 
+# Has the contract whose address is in the slot of EIP-1967 do everything, as USDC's has.
+IMPLEMENTATION = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+PROXY = "0x363d3d373d3d363d7f" + IMPLEMENTATION[2:] + "545af43d6000803e6038573d6000fd5b3d6000f3"
+
+
 class Node:
     """An anvil that has been started, and may not answer yet."""
 
@@ -175,6 +180,14 @@ class LocalChain:
         transaction = {"from": self.accounts[0], "data": data, "gas": hex(5_000_000)}
         tx_hash = self.wait(self.call("eth_sendTransaction", transaction))
         return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()
+
+    def deploy_token_behind_proxy(self) -> str:
+        """The same with its balances at a contract that has another's code run there."""
+        code = self.deploy_token()
+        address = self.put(PROXY, "0x" + "9c" * 20)
+        self.call("anvil_setStorageAt", address, IMPLEMENTATION, f"0x{code[2:]:0>64}")
+        self.mine()
+        return address
 
     def deploy_moody_token(self) -> str:
         """An ERC-20 whose issuer pauses, freezes, taxes and lies (tests/chain/tokens)."""

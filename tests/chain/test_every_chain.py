@@ -3,6 +3,7 @@ sweep, a payout, a refund, and books that agree with the chain."""
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -115,22 +116,17 @@ REORGANIZED = {"ethereum": 2, "polygon": 2, "avalanche": 1}
 SEQUENCED = 5
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(item, marks=() if item in USUAL else pytest.mark.whole)
-        for item in sorted(TOKENS)
-    ]
-)
-def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
+@contextmanager
+def opened(chain_id: str, settings: Any, *options: str) -> Iterator[Place]:
+    """A chain as this one's nodes show it, read from its first block on."""
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
-    chain_id = request.param
     row = Chain.objects.get(pk=chain_id)
     # Its newest blocks but two are final: what the public networks take minutes for.
-    options = ["--slots-in-an-epoch", "1"]
-    options += ["--optimism"] if row.fee_model == FeeModel.OP_STACK else []
-    local = LocalChain(anvil, *options, chain_id=IDS[chain_id])
+    usual = ["--slots-in-an-epoch", "1"]
+    usual += ["--optimism"] if row.fee_model == FeeModel.OP_STACK else []
+    local = LocalChain(anvil, *usual, *options, chain_id=IDS[chain_id])
     local.call("anvil_setBlockTimestampInterval", max(1, row.block_milliseconds // 1000))
     settings.CHAIN_URLS = {chain_id: [local.url]}
     settings.CHAIN_START_BLOCKS = {chain_id: 0}
@@ -147,6 +143,17 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
     yield found
     found.watcher.close()
     local.close()
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(item, marks=() if item in USUAL else pytest.mark.whole)
+        for item in sorted(TOKENS)
+    ]
+)
+def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
+    with opened(request.param, settings) as found:
+        yield found
 
 
 def test_deposit_sweep_payout_refund_and_books(place: Place, bakery: Shop) -> None:

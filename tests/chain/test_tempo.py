@@ -16,6 +16,7 @@ from apps.chain.activation import change_asset
 from apps.chain.encoding import listed
 from apps.chain.keys import keystores
 from apps.chain.models import Address, Deposit, OutgoingTransaction
+from apps.chain.node_checks import check_node
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.chain.watching.watcher import Watcher
 from apps.core import clock
@@ -241,4 +242,25 @@ def test_what_is_stuck_is_signed_again_at_its_nonce(
     tempo.work()
     row.refresh_from_db()
     assert (row.status, row.tx_hash) == ("confirmed", second.tx_hash)
+    assert auditing.breaches(check_chain=True) == []
+
+
+def test_sweeps_do_not_go_in_batches_by_delegation(tempo: Tempo, bakery: Shop) -> None:
+    accept_all_active(bakery.store)
+    found = {one.ability: one for one in check_node(tempo.chain, tempo.local.url)}
+    batches = found["sweeps in batches"]
+    assert batches.verdict == "instead"
+    assert batches.text.startswith("it takes fees in a token, by transactions of its own")
+    tempo.local.transfer(CONTRACTS["TEMPO_USDC"], tempo.hot, 50 * DOLLAR)
+    make.service_coins("TEMPO_USDC", 50 * DOLLAR)
+    for _ in range(2):
+        payment = make.payment(bakery.live, amount="500.00")
+        entry = PaymentAddress.objects.get(payment_id=payment["id"], asset="TEMPO_USDT")
+        tempo.local.transfer(CONTRACTS["TEMPO_USDT"], entry.address_id, entry.required_atomic)
+    tempo.arrives()
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=2, gas_transfers=2)
+    tempo.work()
+    tempo.work()
+    sweeps = OutgoingTransaction.objects.filter(purpose="sweep")
+    assert {row.status for row in sweeps} == {"confirmed"}
     assert auditing.breaches(check_chain=True) == []
