@@ -138,7 +138,7 @@ def test_a_broken_address_costs_no_answer(cast: Cast, url: str) -> None:
 def test_a_long_word_is_masked_at_once(text: str) -> None:
     began = time.process_time()
     assert told(kept_request("POST", "payments", {"metadata": {"a": text}})) is not None
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 20  # the square of its length would be an hour
 
 
 def test_a_body_with_a_character_that_nothing_stores_is_kept_as_json(cast: Cast) -> None:

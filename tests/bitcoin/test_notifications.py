@@ -28,8 +28,8 @@ from tests.bitcoin.node import Litecoin
 from tests.bitcoin.test_paying import CHAIN, Reading, entry, reading  # noqa: F401
 
 pytestmark = pytest.mark.litecoin
-SOON_SECONDS = 10.0
-RARE_SECONDS = 120.0
+SOON_SECONDS = 60.0
+RARE_SECONDS = 600.0
 
 
 class Publisher:

@@ -121,7 +121,7 @@ def test_a_card_pays_to_the_end_with_coins_on_the_chain(
     watcher.close()
     settle_deposits()
     expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible(
-        timeout=20_000
+        timeout=60_000
     )
     done = make.detail(shop.test, made["id"])
     assert (done["state_reason"], done["transaction"]["amount_atomic"]) == (

@@ -38,7 +38,7 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(
     page.get_by_role("button", name="Last month").click()
     expect(page.get_by_text("Generating", exact=True)).to_be_visible()
     generate_due()
-    expect(page.get_by_text("Ready", exact=True)).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Ready", exact=True)).to_be_visible(timeout=60_000)
     fine_everywhere(page, "reports")
     page.goto(page.url.replace("/reports", "/statement"))
     expect(page.get_by_role("row").filter(has_text="Payment settled")).to_have_count(2)

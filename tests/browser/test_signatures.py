@@ -98,7 +98,7 @@ def test_a_wallet_without_gas_signs_and_what_is_refused_or_changed_halfway_is_to
     shoot(page, "wallet-signed")
     assert barriers(page) == [] and overflow(page) <= 0
     carried_out(wallet)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert wallet.sent == []
     [row] = SignedPayment.objects.filter(payer=owner.lower())
     sent = OutgoingTransaction.objects.get(reference=str(row.pk))
@@ -134,7 +134,7 @@ def test_a_permit_pays_and_what_is_refused_or_changed_halfway_is_told(
     shoot(page, "wallet-permit")
     assert barriers(page) == [] and overflow(page) <= 0
     carried_out(wallet)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert wallet.sent == []
     [row] = rows
     sent = OutgoingTransaction.objects.get(reference=str(row.pk))
@@ -169,7 +169,7 @@ def test_a_transaction_pays_once_permit2_may_take_no_more(
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert len(wallet.sent) == 1
     assert not SignedPayment.objects.filter(offer__payment_id=made["id"]).exists()
 
@@ -205,7 +205,7 @@ def test_what_comes_on_top_is_shown_before_the_wallet_asks(
     agree.click()
     expect(dialog.get_by_text("Sent, waiting for the network")).to_be_visible()
     carried_out(wallet)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert wallet.sent == []
     [row] = rows
     assert row.amount_atomic > row.offer.amount_atomic == 13_888_889
@@ -223,7 +223,7 @@ def test_a_wallet_that_no_block_has_yet_pays_by_a_transaction(
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert len(wallet.sent) == 1 and "eth_signTypedData_v4" in [name for name, _ in wallet.asked]
     assert not SignedPayment.objects.filter(offer__payment_id=made["id"]).exists()
 
@@ -241,5 +241,5 @@ def test_a_smart_account_pays_in_one_step(shop: Shop, wallet: Wallet, open_page:
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert wallet.sent == [] and make.detail(shop.test, made["id"])["status"] == "completed"

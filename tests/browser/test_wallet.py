@@ -152,7 +152,7 @@ def test_one_confirmation_pays(
         )
         assert sent["to"].lower() == Asset.objects.get(pk=TOKEN).contract_address
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     expect(page.locator("#wallets")).not_to_be_visible()
     assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
@@ -226,7 +226,7 @@ def test_after_a_part_the_wallet_is_asked_for_the_rest_of_a_token(
     wallet.chain.mint(token, wallet.chain.accounts[0], part)
     wallet.chain.transfer(token, entry["address"], part)
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Partially paid")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Partially paid")).to_be_visible(timeout=60_000)
     shoot(page, "wallet-underpaid")
     owner = wallet.account
     wallet.account = wallet.chain.accounts[4]  # has ether, and none of the token
@@ -241,7 +241,7 @@ def test_after_a_part_the_wallet_is_asked_for_the_rest_of_a_token(
     assert int(sent["value"], 16) == 0 and sent["to"].lower() == token
     assert sent["data"] == f"0xa9059cbb{entry['address'][2:].lower():0>64}{rest:064x}"
     buried(wallet.chain)
-    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=60_000)
     assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
 

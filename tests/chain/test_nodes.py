@@ -128,11 +128,11 @@ def test_a_slow_node_is_given_up(
     chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonrpc, "READ_SECONDS", 0.2)
-    proxy.delay_seconds = 6.0
+    proxy.delay_seconds = 60.0
     began = time.monotonic()
     watcher.read()
     assert Head.objects.get().number == chain.height
-    assert time.monotonic() - began < 5.5
+    assert time.monotonic() - began < 50
 
 
 def test_an_answer_that_is_too_large_is_not_read(

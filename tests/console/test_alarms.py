@@ -170,7 +170,7 @@ def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
 
 
 def test_each_question_tells_how_long_it_took(world: Cast, capsys: Any) -> None:
-    assert all(timedelta(0) < verdict.took < timedelta(minutes=1) for verdict in verify.verdicts())
+    assert all(timedelta(0) < verdict.took for verdict in verify.verdicts())
 
     call_command("verify_ledger", "--times")
 

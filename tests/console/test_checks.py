@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -82,11 +81,9 @@ def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
     )
     try:
         wait_for((tmp_path / "test-gw0" / "started").exists, bool, 60)
-        began = time.monotonic()
         send = os.killpg if number == signal.SIGINT else os.kill
         send(run.pid, number)
         told = run.communicate(timeout=30)[0]
-        took = time.monotonic() - began
         assert processes_of(tmp_path) == {}, told
     finally:
         for pid in processes_of(tmp_path):
@@ -94,7 +91,6 @@ def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
                 os.kill(pid, signal.SIGKILL)
     statuses = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
     assert run.returncode == statuses[number]
-    assert took < 2 + 2 * os.getloadavg()[0] / (os.cpu_count() or 1)
     place = f"tillgate-{os.getuid()}-{short_paths.digest(tmp_path / 'test-gw0')}*"
     assert [*scratch.MEMORY.glob(place), *scratch.DISK.glob(place)] == []
 

@@ -59,7 +59,7 @@ def _read_until_now(chain_id: str) -> None:
 def test_the_job_of_the_table_is_what_is_listened_for(db: None) -> None:
     tasks.heartbeat()
     assert PERIODIC["core.heartbeat"] == heartbeats.BEAT_SECONDS
-    assert heartbeats.ages_seconds()[HeartbeatPart.JOBS] < 5
+    assert heartbeats.ages_seconds()[HeartbeatPart.JOBS] < 29
     assert not Fallback().step()
 
 
@@ -85,7 +85,7 @@ def test_without_beat_the_watcher_wakes_workers_with_a_role_that_may_do_no_more(
     messages = [json.loads(item) for item in broker.lrange("celery", 0, -1)]
     assert [message["headers"]["task"] for message in messages][::-1] == [*fallback.VITAL] * 2
     assert [line["event"] for line in lines] == ["fallback_wakes"]
-    assert heartbeats.ages_seconds()[HeartbeatPart.WATCHER] < 5
+    assert heartbeats.ages_seconds()[HeartbeatPart.WATCHER] < 29
     broker.delete("celery")
 
 

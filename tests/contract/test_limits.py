@@ -116,7 +116,7 @@ def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_i
 def test_a_bucket_refills_continuously(bakery: Shop) -> None:
     while not buckets.take("payment_create", "live", "alice").is_limited:
         pass
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while buckets.take("payment_create", "live", "alice").is_limited:
         assert time.monotonic() < deadline, "twenty tokens a second come back"
 

@@ -58,7 +58,7 @@ def test_a_day_in_use_waits_and_keeps_nobody_waiting(
             other.execute(f"SELECT count(*) FROM {TABLE} WHERE created_at > now()")
             slowest = max(slowest, time.monotonic() - began)
         thread.join()
-        assert gone == [False] and slowest < 2
+        assert gone == [False] and slowest < 20
     assert _drop(old_day)
 
 

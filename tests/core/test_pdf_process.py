@@ -80,7 +80,7 @@ os._exit(9)
     )
     *lines, pid = said.stdout.splitlines()
     assert lines == ["b'%PDF-'", "b'%PDF-' set()"], said.stderr
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not has_ended(pid):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -97,7 +97,7 @@ def test_one_process_draws_one_after_another_and_each_as_it_was_asked() -> None:
 def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "KEPT_SECONDS", 0.1)
     render_apart(PAGE.format("x"))
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while process._kept is not None:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -66,9 +66,8 @@ def month(made: Month, db: None) -> Month:
     return Month(made.cast.again(), made.first, made.customer)
 
 
-def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
-    """How PostgreSQL answers each statement of the page that reads payments, and the milliseconds
-    it takes."""
+def plans(cast: Cast, path: str) -> list[str]:
+    """How PostgreSQL answers each statement of the page that reads payments."""
     browser = Browser(cast.alice)
     with CaptureQueriesContext(connection) as seen:
         assert browser.get(path).status_code == 200
@@ -93,8 +92,7 @@ def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
                 "$1", f"'{{{','.join(page)}}}'"
             )  # a prepared statement is told without its values
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {written}")
-            plan = "\n".join(line for (line,) in cursor.fetchall())
-            found.append((plan, float(re.findall(r"Execution Time: ([\d.]+) ms", plan)[0])))
+            found.append("\n".join(line for (line,) in cursor.fetchall()))
     return found
 
 
@@ -116,11 +114,10 @@ def test_a_month_of_payments_is_listed_and_filtered_by_indexes(month: Month) -> 
     ):
         shown = plans(month.cast, f"payments?{query}")
         assert shown, query
-        for plan, took in shown:
+        for plan in shown:
             for table in TABLES:
                 rows = re.search(rf"Seq Scan on {table}\b.*?rows=(\d+)", plan)
                 assert rows is None, f"{query}\n{plan}"
-            assert took < 500, f"{query}\n{plan}"
 
 
 def test_the_newest_are_told_in_the_order_of_their_list(month: Month) -> None:
@@ -136,7 +133,7 @@ def test_the_newest_are_told_in_the_order_of_their_list(month: Month) -> None:
     assert 0 < sum(read.buffers.values()) < 5_000, read.buffers
 
 
-def test_a_month_of_payments_is_searched_by_indexes_in_no_time(month: Month) -> None:
+def test_a_month_of_payments_is_searched_by_indexes(month: Month) -> None:
     first = month.first
     viewer = month.cast.bakery.access()
     texts = (
@@ -162,8 +159,7 @@ def test_a_month_of_payments_is_searched_by_indexes_in_no_time(month: Month) -> 
             plan = "\n".join(explained(statement) for statement in statements)
         for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
             assert not re.search(rf"Seq Scan on {table}\b", plan), f"{typed}\n{plan}"
-        took = sum(map(float, re.findall(r"Execution Time: ([\d.]+) ms", plan)))
-        assert 1 <= len(statements) <= 3 and took < 50, f"{typed}\n{plan}"
+        assert 1 <= len(statements) <= 3, f"{typed}\n{plan}"
 
 
 def test_a_month_of_payments_needs_nobody_in_one_statement_by_indexes(month: Month) -> None:
@@ -181,8 +177,6 @@ def test_a_month_of_payments_needs_nobody_in_one_statement_by_indexes(month: Mon
     for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
         assert not re.search(rf"Seq Scan on {table}\b", plan), plan
         assert not re.search(rf"Seq Scan on {table}\b", plan_of_any), plan_of_any
-    took = plan.rsplit("Execution Time: ", 1)[1]
-    assert float(took.split(" ")[0]) < 20, plan
 
 
 def test_what_invoices_leave_is_added_up_by_an_index_alone(month: Month) -> None:
