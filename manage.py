@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def unreachable(reason: str) -> str:
-    """What a person reads when nothing answers where PostgreSQL should be."""
+    """Text for a person when nothing answers where PostgreSQL should be."""
     line = reason.partition("\n")[0].removeprefix("connection failed: ")
     hint = "; without DATABASE_URL in the environment it is the demo's" if HAS_WORKSHOP else ""
     return f"PostgreSQL doesn't answer: {line}. DATABASE_URL names it{hint}"

@@ -1,5 +1,5 @@
-"""What the audit finds of some invariants alone: whoever plants one fault needn't have all others
-asked about."""
+"""Findings of the audit for some invariants alone: a test that plants one fault needn't ask about
+all others."""
 
 from functools import cache
 
@@ -27,10 +27,10 @@ GUARDS_BY_NAME = {item.name for item in guards.GUARDS}
 
 
 def breaches(check_chain: bool = False, *, has_migrated: bool = False) -> list[Finding]:
-    """What `verify.findings` lists, asked in one statement that a connection plans once: planning
-    the audit takes ten times as long as asking it of what a test has. What only a migration
-    changes is asked about once in a process and after each migration, since it takes four times as
-    long as everything else."""
+    """Findings of `verify.findings`, asked in one statement that a connection plans once: planning
+    the audit takes ten times as long as asking it of what a test has. Facts that only a migration
+    changes are asked about once in a process and after each migration, since they take four times
+    as long as everything else."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")  # tells the scope: what takes it along isn't prepared
     found = [Finding(*row) for row in _all_breaches(settings.WEBHOOK_KEPT_DAYS).rows()]
@@ -83,8 +83,8 @@ def found_since(point: VerifiedPoint, *names: str) -> list[Finding]:
 
 
 def changed_facts(point: VerifiedPoint, *tables: str) -> list[Finding]:
-    """What a run since that point, or of everything, finds of the records that are written once: of
-    all tables, or these."""
+    """Findings of a run since that point, or of everything, about the records that are written
+    once: of all tables, or these."""
     return [
         Finding(kept.NAME, *breach)
         for facts in FACTS
@@ -135,7 +135,7 @@ def _found(names: tuple[str, ...], point: VerifiedPoint | None) -> list[Finding]
 
 
 def add_up() -> None:
-    """What jobs keep of the accounts of stores, which here are short."""
+    """Run the jobs that add up the accounts of stores, which here are short."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(balance_marks, "ENTRIES_PER_MARK", 1)
         for account_id in Account.objects.exclude(store=None).values_list("pk", flat=True):

@@ -114,12 +114,12 @@ class Shop:
 
     @cached_property
     def _rows(self) -> tuple[Store, User]:
-        """As they stand when the first of the tests begins from it, and so at each one's
+        """Rows as they are when the first of the tests begins from them, and so at each one's
         beginning."""
         return Store.objects.get(pk=self.store.pk), User.objects.get(pk=self.owner.pk)
 
     def again(self) -> "Shop":
-        """The same with rows of its own, for one of several tests that begin from it."""
+        """The cast with rows of its own, for one of several tests that begin from it."""
         found = Shop(*deepcopy(self._rows))
         found.secrets.update(self.secrets)
         return found
@@ -186,7 +186,7 @@ class Cast:
         return self.strangers.owner
 
     def copy(self) -> "Cast":
-        """The same as they were made, with rows of their own, and without credentials."""
+        """The cast as it was made, with rows of its own, and without credentials."""
         alice, store = deepcopy((self.alice, self.bakery.store))
         return Cast(alice, Shop(store, alice))
 

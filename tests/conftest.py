@@ -97,7 +97,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: object) -> Iterator[None]:
-    """Rates of the embedded provider stand in the test database from the start, and no role makes
+    """Rates of the embedded provider are in the test database from the start, and no role makes
     tables in it: a copy has lost that."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         refresh()
@@ -201,7 +201,7 @@ def bakery(cast: Cast) -> Shop:
 
 @pytest.fixture(autouse=True)
 def _nobody_acts() -> Iterator[None]:
-    """Who acted in one test acts in no other, and whose rows were shown are shown in no other."""
+    """The acting person and the rows shown to it are forgotten after each test."""
     with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
         yield
 
@@ -274,8 +274,8 @@ def _draw_no_constants() -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """What rolls back, what commits, what shares a running demo, browser tests: Playwright keeps an
-    event loop running in their thread.
+    """Order of the tests: those that roll back, those that commit, those that share a running demo,
+    browser tests: Playwright keeps an event loop running in their thread.
 
     In each of the four the slowest files come first, so that no worker is left with one at the end.
     Of those that share the demo, who doesn't need it comes before it starts.

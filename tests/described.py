@@ -1,5 +1,5 @@
-"""Every answer that a test gets is held against the API description: its status is told there, its
-body has the shape told."""
+"""Every answer that a test gets is held against the API description: its status is described, and
+its body has the described shape."""
 
 import json
 from typing import Any
@@ -82,8 +82,8 @@ def _validator(route: Route, method: str, door: Any, status: int) -> Draft202012
 
 
 def closed(schema: Any) -> Any:
-    """The same, but an object has the properties told and no others: what is answered is told,
-    every field of it."""
+    """The schema whose objects have the described properties and no others: every field of an
+    answer is described."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):

@@ -35,7 +35,7 @@ def run_sql(url: str, name: str, **variables: str) -> None:
 
 
 def own_sums(url: str) -> list[tuple[object, ...]]:
-    """What a server itself says of its books: (mode, asset, debits, credits, difference)."""
+    """A server's own sums of its ledger: (mode, asset, debits, credits, difference)."""
     with psycopg.connect(url) as there:
         return there.execute(_OWN_SUMS).fetchall()
 

@@ -1,8 +1,8 @@
 """Processes of ours for tests that kill them or ask them something: each is forked from one that
 has loaded Django and every app, which is most of what starting one takes.
 
-A fork has an identifier, connections and an end of its own. What is told to it is in its
-environment, but settings were read before; whoever tests how a process starts starts one.
+A fork has an identifier, connections and an end of its own. Its environment
+is its own, but settings were read before; a test of how a process starts starts one.
 """
 
 import gc
@@ -61,7 +61,7 @@ class Forks:
 
 
 class Fork:
-    """What a Popen is to whoever watches and ends it."""
+    """A process with the methods of Popen that watch and end it."""
 
     def __init__(self, pid: int, answer: Callable[..., Any]) -> None:
         self.pid = pid

@@ -116,8 +116,7 @@ _hashed_again = KmsResponse.sign
 
 
 def _sign(self: KmsResponse) -> str:
-    """moto doesn't implement MessageType=DIGEST: it hashes what is told to be a hash. AWS signs it
-    as it is."""
+    """moto doesn't implement MessageType=DIGEST: it hashes a digest. AWS signs it as it is."""
     if self._get_param("MessageType") != "DIGEST":
         return _hashed_again(self)
     key = self.kms_backend.describe_key(self._get_param("KeyId"))

@@ -40,7 +40,7 @@ def looked_at(id: str) -> None:
 
 
 def payment(api: Api, *, key: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A payment intent, 10.00 EUR unless told otherwise."""
+    """A payment intent, 10.00 EUR by default."""
     answer = api.post(
         "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}}, key=key
     )
@@ -173,12 +173,14 @@ def clerk(*roles: str) -> User:
 
 
 def _leave(staff: User) -> None:
-    """Nobody writes to them any more: what the next ones ask for is told to all who are there."""
+    """Clear the queues that nobody writes to any more: further requests are served by those that
+    are there."""
     User.objects.filter(pk=staff.pk).update(is_active=False)
 
 
 def _fund(asset_id: str, amount_atomic: int, staff: User) -> None:
-    """As coins are booked that the chain has brought a hot wallet: by one, and told to nobody."""
+    """Book coins as if the chain had brought them to a hot wallet: by one, without a
+    notification."""
     tx_hash = f"0x{secrets.token_hex(32)}"
     movements.correction(
         key=funding_key(tx_hash, asset_id),
@@ -241,7 +243,7 @@ def ask_payout(
     asset_id: str = "SETH",
     **fields: Any,
 ) -> Any:
-    """The answer to POST /payouts, to a fresh address unless told otherwise."""
+    """The answer to POST /payouts, to a fresh address by default."""
     body = {
         "asset_id": asset_id,
         "amount_atomic": amount_atomic,

@@ -1,5 +1,5 @@
-"""Every page of a running demo, looked at: overflow and barriers are told, pictures are kept for
-people.
+"""Every page of a running demo is checked: overflow and barriers are reported, pictures are kept
+for people.
 
     .venv/bin/python -m tests.pictures [--only WORD] [--stores demo,empty,ugly] [--looks
     390,1280-dark]
@@ -130,7 +130,7 @@ class Walk:
         return hrefs
 
     def meet(self, page: Page, item: PublicPage) -> None:
-        """See a page of whoever isn't signed in, after what is done there."""
+        """A page of a visitor who isn't signed in, after what is done there."""
         if self.only not in item.name:
             return
         page.set_viewport_size({"width": self.looks[0][0], "height": HEIGHT})
@@ -146,7 +146,7 @@ class Walk:
 
 
 def go(page: Page, url: str) -> int:
-    """The status of the page, once whoever asks too fast is let in again."""
+    """The status of the page, once the rate limit allows it again."""
     while True:
         answer = page.goto(url)
         status = answer.status if answer else 0
@@ -332,7 +332,7 @@ def staff_site(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
 
 
 def seldom_pages(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
-    """Each as whoever sees it, in a session of their own."""
+    """Each page with its own person, in a session of their own."""
     base = demo["base_url"]
     command = [sys.executable, "-m", "tests.seldom"]
     said = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)

@@ -50,7 +50,8 @@ _poolers: list[Pooler] = []
 
 
 def environment(database: str = "") -> dict[str, str]:
-    """The addresses that a process of ours is told: of the test's database, or of another one."""
+    """Addresses in the environment of a process of ours: of the test's database, or of another
+    one."""
     path = f"/{database or connection.settings_dict['NAME']}"
     return {
         name: urlsplit(os.environ[name])._replace(path=path).geturl()
@@ -75,8 +76,9 @@ def is_pooled(item: pytest.Item) -> bool:
 
 @cache
 def is_chosen(path: Path) -> bool:
-    """What is rolled back is one transaction, which one connection has behind a pooler, too. The
-    files of tests/web share a server, which comes in one way: as compose has it."""
+    """Whether the pooler serves: a test that rolls back is one transaction, which one connection
+    has behind a pooler, too. The files of tests/web share a server, which comes in one way: as
+    compose has it."""
     name = path.relative_to(ROOT).as_posix()
     is_in_half = path.parent.name == "web" or zlib.crc32(name.encode()) % 2 == 0
     return commits(path) and is_in_half
@@ -92,7 +94,7 @@ def is_direct(item: pytest.Item) -> bool:
 
 
 def _is_possible() -> bool:
-    """Before an embedded server, which trusts whoever is on this machine."""
+    """Before an embedded server, which trusts everybody on this machine."""
     url = urlsplit(os.environ.get(DIRECT) or os.environ[POSTGRES])
     return bool(machine.pgbouncer()) and bool(parse_qs(url.query).get("host"))
 

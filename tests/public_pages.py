@@ -1,6 +1,5 @@
-"""What customers and visitors see of a running demo, for the pictures: every stage of the checkout,
-payment links, invoices and the portal, the ways in, and what the links of emails open.
-"""
+"""Pages of customers and visitors of a running demo, for the pictures: every stage of the checkout,
+payment links, invoices and the portal, the ways in, and what the links of emails open."""
 
 import re
 import time
@@ -41,7 +40,7 @@ class PublicPage:
 
 @dataclass(frozen=True)
 class Words:
-    """What a merchant has typed."""
+    """Words that a merchant has typed."""
 
     title: str
     line: str

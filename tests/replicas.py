@@ -154,7 +154,7 @@ class Cluster:
         )
 
     def url(self, user: str = OWNER, finds: str = "read-write") -> str:
-        """Both servers: whoever connects finds the one that takes writes, or the `standby`."""
+        """Both servers: a client finds the one that takes writes, or the `standby`."""
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
         query = f"target_session_attrs={finds}&connect_timeout=2"
         return f"postgresql://{user}@{hosts}/{self.primary.database}?{query}"
@@ -163,7 +163,8 @@ class Cluster:
         self.primary.lose()
 
     def promote_standby(self) -> None:
-        """What watches over both has seen the primary gone for a while, and promotes the other."""
+        """Promote the other server, as a monitor does that has seen the primary gone for a
+        while."""
         time.sleep(DETECTION_SECONDS)
         self.standby.promote()
 
@@ -186,7 +187,7 @@ TRANSACTIONS_OF_PAGE = 32_768
 
 class OtherCluster(StreamingReplica):
     """A cluster of its own beside the server of an address: new, with its roles and an empty
-    database of the same name. Its transactions have numbers above one, if it is told."""
+    database of that name. Its transactions have numbers above one, if it is given."""
 
     def _fill(self, source: str) -> None:
         options = ("--encoding=UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync")
@@ -206,9 +207,9 @@ class OtherCluster(StreamingReplica):
 
 
 class MigratedCluster(StreamingReplica):
-    """A cluster of its own beside the server of an address: what every server of the tests begins
-    as, with its roles and a database of the same name, migrated or empty. Its transactions have
-    numbers above one, if it is told."""
+    """A cluster of its own beside the server of an address: a copy of what every server of the
+    tests begins as, with its roles and a database of that name, migrated or empty. Its transactions
+    have numbers above one, if it is given."""
 
     def __init__(self, url: str, *, above: int = 0, is_empty: bool = False) -> None:
         self._above = above

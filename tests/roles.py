@@ -26,7 +26,7 @@ _clients = threading.local()
 
 @contextlib.contextmanager
 def acting_as(role: str) -> Iterator[None]:
-    """What is done here may do what the role may; afterwards what it could before."""
+    """Act within as the role may; afterward as before."""
     connection.ensure_connection()
     if settings.DATABASE_POOLER and not connection.in_atomic_block:
         with _connected_as(role):
@@ -93,7 +93,7 @@ def _as(role: str, do: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Once per process. What stands in for a worker where tests have none is in
+    """Once per process. The replacement for a worker where tests have none is in
     settings.WORK_INLINE."""
     Client.request = _as(WEB, Client.request)  # type: ignore[method-assign]
     for module, name in (

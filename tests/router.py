@@ -58,13 +58,13 @@ class Passed(NamedTuple):
 
     @property
     def shard(self) -> str:
-        """What decides: the path before the key."""
+        """The shard that a request goes to: the path before the key."""
         return self.path_shard.upper() or self.key_shard
 
 
 class Router:
     """nginx on a port of its own. `servers` maps the name of each to its port, `shards` a shard to
-    that name; `server` is what stands in the server's block instead of the locations."""
+    that name; `server` is the content of the server's block instead of the locations."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Router:
         subprocess.run([*self._command, "-s", "reload"], check=True)
 
     def passed(self) -> list[Passed]:
-        """What came so far, but for the first look whether anybody is there."""
+        """Requests that came so far, but for the first look whether anybody is there."""
         lines = (self.folder / "access.log").read_text().splitlines()
         found = []
         for line in lines:

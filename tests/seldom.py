@@ -1,4 +1,4 @@
-"""What a running demo has no example of: written into its database once, for the pictures.
+"""Records that a running demo has no example of: written into its database once, for the pictures.
 
     .venv/bin/python -m tests.seldom
 
@@ -258,7 +258,7 @@ def _limit_payouts(store: "Store") -> None:
 
 
 def _confirm_contact(_: "Store") -> None:
-    """A live wallet that a link of the demo's platform named: its contact was told."""
+    """A live wallet that a link of the demo's platform named: its contact was notified."""
     from apps.platforms.requests import OnboardingLinkRequest
     from apps.platforms.services.onboarding import mint_link, save_wallet
     from apps.stores.models import Store, Verification

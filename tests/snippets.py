@@ -78,8 +78,7 @@ def snippets(path: Path) -> Iterator[Snippet]:
 
 @dataclass
 class Reader:
-    """Whose key is put in, where their server and their receiver are, and what they keep of what
-    they see."""
+    """The reader's key, server and receiver, and the values that they keep of what they see."""
 
     base_url: str
     key: str
@@ -121,7 +120,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a snippet with `given=delivery` finds: one that the service signed a moment ago."""
+    """A delivery for a snippet with `given=delivery`: one that the service signed a moment ago."""
 
     body: str
     headers: dict[str, str]

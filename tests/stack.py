@@ -74,7 +74,7 @@ def processes_of(folder: Path) -> dict[int, str]:
 
 
 def end_processes_of(folder: Path) -> None:
-    """What a killed demo leaves running is asked to stop, and killed when it doesn't."""
+    """Processes that a killed demo leaves running are asked to stop, and killed when they don't."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process_id in processes_of(folder):
             with contextlib.suppress(ProcessLookupError):
@@ -116,7 +116,7 @@ class Demo:
         return self.process.poll() is None
 
     def is_late(self) -> bool:
-        """Whether it has told nothing for so long."""
+        """Whether it has printed nothing for so long."""
         told = Path(self.log.name).stat().st_size
         if told != self.told:
             self.told = told
@@ -124,7 +124,7 @@ class Demo:
         return time.monotonic() - self.moved > START_SECONDS
 
     def _first_line(self) -> str:
-        """What it says once it runs; nothing when it ended before, or is late."""
+        """The line that it prints once it runs; nothing when it ended before, or is late."""
         assert self.process.stdout is not None
         while not select.select([self.process.stdout], [], [], 0.2)[0]:
             if self.is_late():

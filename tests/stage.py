@@ -1,5 +1,5 @@
-"""What the tests of a module begin from, made once: it stands in a transaction around them, and
-each is rolled back to it."""
+"""Rows that the tests of a module begin from, made once: in a transaction around them, and each
+test is rolled back to it."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def empty_buckets() -> None:
 
 
 class Stage(Generic[T]):
-    """What was made stands until it is cleared away."""
+    """Rows that stay until they are cleared away."""
 
     def __init__(self, blocker: Any, make: Callable[[], T]) -> None:
         self._blocker = blocker

@@ -1,5 +1,5 @@
-"""A fork is a process like any other: it ends as it ends, says what it says, and keeps what it was
-told to itself."""
+"""A fork is a process like any other: it ends as it ends, says what it says, and keeps its settings
+to itself."""
 
 import os
 import signal

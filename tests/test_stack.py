@@ -1,4 +1,4 @@
-"""What tests start as processes of its own is gone when it didn't start."""
+"""Processes that tests start are gone when one didn't start."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a value is called in a template is a noun, as in Python: `payment`, `row`, `line`."""
+"""A template's name of a value is a noun, as in Python: `payment`, `row`, `line`."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ NO_CRUMB = re.compile(r"(?<=[>}])(?:(?:Add|Create)\b[^<{]*|New(?=[<{]))")
 
 
 def names_in(template: str) -> Iterator[str]:
-    """What its tags and variables bind or read."""
+    """Names that its tags and variables bind or read."""
     for token in Lexer(template).tokenize():
         if token.token_type in TAGS:
             yield from NAME.findall(QUOTED.sub('""', token.contents))

@@ -49,7 +49,7 @@ def module_of(name: str) -> tuple[Path, ast.Module] | None:
 
 
 def names_in(tree: ast.Module) -> dict[str, tuple[str, str | None]]:
-    """What each imported name of ours is: a module, or a function of one."""
+    """Meanings of each imported name of ours: a module, or a function of one."""
     known: dict[str, tuple[str, str | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("apps"):

@@ -1,4 +1,4 @@
-"""What people read uses the terms of docs/glossary.md: words that it has retired don't come back.
+"""Texts for people use the terms of docs/glossary.md: words that it has retired don't come back.
 
 Read are templates (pages, emails, PDFs), documents and settings, without their code, and sentences
 in Python, which people get as messages, labels and descriptions. Decisions are left out: they are a
@@ -186,7 +186,8 @@ def texts_of_python(source: str) -> list[tuple[int, str]]:
 
 
 def retired_in_python(source: str) -> Iterator[tuple[int, str]]:
-    """In its sentences: a word by itself is a name, and what stands in tags is code."""
+    """Retired words in its sentences: a word by itself is a name, and the content of tags is
+    code."""
     for line, text in texts_of_python(source):
         if " " in text.strip():
             for _, words in retired_in(_HTML_TAG.sub(" ", text)):

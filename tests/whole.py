@@ -1,4 +1,4 @@
-"""What the suite tells in short, and `TEST_WHOLE=1 python3 manage.py test` in full.
+"""Tests that the suite runs in short, and `TEST_WHOLE=1 python3 manage.py test` in full.
 
 Marked `whole`: a test, or a row of one, that tells again what another one of the suite tells. A
 promise that only it tells isn't marked.

@@ -96,7 +96,7 @@ class StoreNamed(Document, frozen=True, kw_only=True):
 
 
 class OAuthConsent(Document, frozen=True, kw_only=True):
-    """What an app asks for, and the stores that the person may give it to."""
+    """Data of an app's authorization request, and the stores that the person may give it to."""
 
     application: OAuthAppNamed
     scopes: list[str]

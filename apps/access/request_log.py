@@ -122,7 +122,7 @@ def flush() -> int:
 
 
 def _told(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row as it is written; what can't be told is left out of it."""
+    """A row as it is written; what can't be read is left out of it."""
     try:
         return tuple(value() if callable(value) else value for value in row)
     except Exception as error:  # whatever it is, the rows beside it are written

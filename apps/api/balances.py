@@ -9,7 +9,7 @@ from apps.ledger.documents import BalancesDocument, balances_document
 
 
 class Balances(ApiView):
-    """What the store holds of each asset."""
+    """A store's balances, by asset."""
 
     answers = {"GET": BalancesDocument}
 

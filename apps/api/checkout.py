@@ -30,7 +30,7 @@ def checkout_payment(reference: str) -> Payment:
 
 
 class Checkout(ApiView):
-    """What a customer may see of an intent."""
+    """A payment intent as its customer may see it."""
 
     missing = CheckoutNotFound()
     shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {CheckoutNotFound: ErrorText}

@@ -104,7 +104,7 @@ class OnrampCallbackBody(Struct, frozen=True, kw_only=True):
 
 
 class OnrampCallback(ApiView):
-    """What a network tells about a card payment, signed by it."""
+    """A network's signed callback about a card payment."""
 
     missing = NotFound()
     body_is_of_others = True

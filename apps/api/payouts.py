@@ -35,7 +35,7 @@ class PayoutFilters(PagedQuery, frozen=True, kw_only=True):
 
 
 class OfframpCallbackBody(Body, frozen=True, kw_only=True):
-    """What an off-ramp signs; its adapter reads it."""
+    """The signed body of an off-ramp's callback, which its adapter reads."""
 
     id: Annotated[str, by(Text(100))]
     reference: Annotated[str, by(Text(50))] | None = None
@@ -95,7 +95,7 @@ class Payouts(ApiView):
 
 
 class PayoutQuote(ApiView):
-    """What a bank payout would bring now. Nothing is made or reserved."""
+    """A quote of a bank payout at this moment. Nothing is made or reserved."""
 
     bodies = {"POST": QuoteBody}
     answers = {"POST": PayoutQuoteDocument}

@@ -24,7 +24,7 @@ class SwapFilters(PagedQuery, frozen=True, kw_only=True):
 
 
 class SwapQuote(ApiView):
-    """What a swap would bring now. Nothing is made or reserved."""
+    """A quote of a swap at this moment. Nothing is made or reserved."""
 
     bodies = {"POST": SwapBody}
     answers = {"POST": SwapQuoteDocument}

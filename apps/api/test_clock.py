@@ -50,7 +50,7 @@ class TestClockMoving(Document, frozen=True, kw_only=True):
 
 
 class Seconds(Field):
-    """Whatever is wrong about it is stated in one sentence, by the clock."""
+    """Seconds of a test clock; every error about them is one sentence, by the clock."""
 
     def schema(self) -> Schema:
         return {"type": "integer", "minimum": 0}

@@ -16,7 +16,8 @@ from apps.chain.selectors import hot_addresses
 
 
 class Requirements(ApiView):
-    """What must be signed for a price in one asset. The payment is created by the signature."""
+    """Requirements of a price in one asset, to be signed. The payment is created by the
+    signature."""
 
     shape = ErrorDocument
     bodies = {"POST": OfferRequest}

@@ -46,7 +46,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def source(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
-    """The same as Markdown, for models and for who copies it."""
+    """A page's source as Markdown, for models and for people who copy it."""
     return HttpResponse(
         _page(slug).markdown, content_type="text/markdown; charset=utf-8", headers=KEPT
     )

@@ -1,5 +1,5 @@
-"""What a customer's wallet is asked to sign on the checkout, and where the signature is sent: the
-service carries it out, and the wallet needs no coin for gas.
+"""Signatures of a customer's wallet on the checkout: the service carries them out, and the wallet
+needs no coin for gas.
 
 The page's script alone comes here. The link is the only key, and what was signed moves coins to
 this payment's own address, no matter who sends it.
@@ -70,7 +70,7 @@ def _asked(request: HttpRequest, payment: Payment) -> HttpResponse:
 
 
 def _cost(offer: Offer) -> dict[str, str]:
-    """What is shown before somebody signs more than the price."""
+    """The cost that is shown before somebody signs more than the price."""
     amounts = {
         "price": offer.amount_atomic,
         "fee": offer.surcharge_atomic,
@@ -155,7 +155,7 @@ def part_of(payment: Payment, received: list[Received], asset_id: str | None) ->
 
 
 def _promise(payment: Payment, asset: Asset) -> str:
-    """What the page says before it knows the wallet."""
+    """The page's statement about cost before it knows the wallet."""
     if checkout_signatures.is_by_permit(asset):
         return ""
     return "on_top" if checkout_signatures.pays_on_top(payment.store) else "free"

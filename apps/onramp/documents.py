@@ -44,7 +44,7 @@ class CardUnavailableDocument(Document, frozen=True, kw_only=True):
 
 
 class CardProviderDocument(Document, frozen=True, kw_only=True):
-    """Who would carry a method out, and what it costs there."""
+    """A provider that would carry a method out, and its cost."""
 
     id: str
     name: str

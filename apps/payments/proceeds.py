@@ -90,8 +90,8 @@ def progress_by_payment(payments: Iterable[Payment]) -> dict[UUID, Progress]:
 
 
 def received_by_payment(payments: Iterable[Payment]) -> Iterator[tuple[UUID, list[Received]]]:
-    """What came at the addresses of each, without those where nothing did; who asks has found them
-    by `visible_to`."""
+    """Deposits at the addresses of each, without those where nothing came; the caller has found
+    them by `visible_to`."""
     by_id = {payment.pk: payment for payment in payments}
     if not by_id:
         return

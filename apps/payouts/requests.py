@@ -70,7 +70,7 @@ def target_of(
 
 
 class PositiveDigits(AtomicAmount):
-    """Whatever is wrong about it is stated in one sentence."""
+    """A positive whole number as digits; every error about it is one sentence."""
 
     described = POSITIVE_DIGITS
 

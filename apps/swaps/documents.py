@@ -35,7 +35,7 @@ class SwapQuoteDocument(Document, frozen=True, kw_only=True):
 
 
 class AutoSwapDocument(Document, frozen=True, kw_only=True):
-    """What became of a payment's coins: amounts in coins, as decimal text."""
+    """The result of an automatic swap of a payment's coins: amounts in coins, as decimal text."""
 
     status: str
     sell_amount: Decimals

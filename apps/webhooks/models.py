@@ -58,7 +58,8 @@ class Endpoint(Owned):
         N8N = "n8n", "n8n"
 
     class Format(models.TextChoices):
-        """Who else's deliveries it gets (apps.webhooks.formats)."""
+        """Formats of other services' deliveries that an endpoint may get
+        (apps.webhooks.formats)."""
 
         TILLGATE = "tillgate", "Tillgate"
         BTCPAY = "btcpay", "BTCPay"

@@ -15,7 +15,7 @@ _CHAIN_ID_AT, _SEPARATOR_AT = 6945, 6983
 
 
 def code(chain_id: int) -> str:
-    """What the contract's code is on the chain with this ID."""
+    """Code of the contract on the chain with this ID."""
     made = bytearray.fromhex(json.loads(ARTIFACT.read_text())["Permit2TemplateCode"])
     made[_CHAIN_ID_AT : _CHAIN_ID_AT + 32] = chain_id.to_bytes(32)
     made[_SEPARATOR_AT : _SEPARATOR_AT + 32] = separator(chain_id)

@@ -65,7 +65,7 @@ class KeptPayments:
 
 
 def reply_to(status: str) -> flask.Response:
-    """What a customer gets whose payment is in this status."""
+    """A customer's answer while the payment is in this status."""
     with app.app_context():
         if status == "completed":
             return flask.jsonify(report())
@@ -102,7 +102,7 @@ def tokens() -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def accepts(context: HTTPRequestContext) -> list[dict[str, Any]]:
-    """What may be signed: asked for once a request, in all assets. Tillgate records nothing of
+    """Offers to be signed: asked for once a request, in all assets. Tillgate records nothing of
     it."""
     if "accepts" not in flask.g:
         wanted = {**PRICE, "resource": context.adapter.get_url(), "description": "Report"}
@@ -113,7 +113,7 @@ def accepts(context: HTTPRequestContext) -> list[dict[str, Any]]:
 
 
 def asked_in(context: HTTPRequestContext, token: dict[str, str]) -> dict[str, Any]:
-    """What the customer has signed, else a new offer in this token."""
+    """The offer that the customer has signed, else a new one in this token."""
     if context.payment_header:
         try:
             return signed_for(context.payment_header)

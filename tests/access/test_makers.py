@@ -1,5 +1,5 @@
-"""Whoever made a key or an agent carries it: when they may less, so may it, and the store's owners
-can take it over."""
+"""Keys and agents lose permissions with the person who made them, and the store's owners can take
+them over."""
 
 from typing import Any
 

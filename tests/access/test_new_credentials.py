@@ -179,7 +179,7 @@ def test_a_new_app_pays_only_to_what_the_store_knows_and_so_does_what_it_makes(
 
 
 def test_an_app_that_is_authorized_anew_waits_whatever_agent_it_had(cast: Cast) -> None:
-    """A language model's host presents its token, which stands for the agent of before."""
+    """A language model's host presents its token, which leads to the agent of before."""
     scopes = ("payouts:write", "agents:write")
     app = app_of(cast, *scopes)
     old = app.tokens(livemode="true", scope=" ".join(scopes))["access_token"]

@@ -1,5 +1,5 @@
-"""Who is told by email of what a person did: every row of the table is done in live mode by an
-owner, and the mail is looked for."""
+"""Emails about a person's operations: every row of the table is done in live mode by an owner, and
+its emails are compared with the table."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Who may do what is said in one table: services ask it, doors hand them who asks, and what a door
-reaches is in it or says why not."""
+"""One table says who may do what: services ask it, doors hand them the person or key, and each
+operation that a door reaches is in it or says why not."""
 
 import ast
 import os

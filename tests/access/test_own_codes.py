@@ -22,7 +22,8 @@ MONEY_KEY = {"api_key": {"name": "Out", "mode": "live", "scopes": ["payouts:writ
 
 @pytest.fixture
 def thief(cast: Cast) -> Browser:
-    """Who has the cookie, a moment after its owner showed a code, and nothing else."""
+    """A thief with the session's cookie, a moment after its owner entered a code, and nothing
+    else."""
     browser = Browser(cast.alice).prove()
     browser.switch("live")
     return browser

@@ -28,8 +28,8 @@ def text_of(raw: bytes) -> str:
 def answer_to(
     options: str, credential_id: bytes, *, attests: bool = False, attests_to: bytes = b""
 ) -> str:
-    """What a device makes of the options: without an attestation, or with one by the new key
-    itself, which is good for what was asked and nothing more."""
+    """A device's answer to the options: without an attestation, or with one by the new key itself,
+    which is good for what was asked and nothing more."""
     private = ec.generate_private_key(ec.SECP256R1())
     numbers = private.public_key().public_numbers()
     key = cbor2.dumps(

@@ -1,5 +1,4 @@
-"""What an attacker could try from many connections at once, and what answers could tell by the time
-they take."""
+"""Attacks on signing in from many connections at once, and by the time that answers take."""
 
 import statistics
 import time

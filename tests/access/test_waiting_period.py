@@ -1,5 +1,5 @@
-"""What people name in live mode waits: owners are told and can stop it without signing in; keys and
-the operator wait for nothing."""
+"""Destinations and credentials of live mode have a waiting period: owners are notified and can stop
+it without signing in; keys and the operator wait for nothing."""
 
 import re
 from datetime import timedelta

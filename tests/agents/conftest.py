@@ -55,7 +55,7 @@ class Till:
 
 @dataclass
 class Market(Till):
-    """The same on a local chain that has the token, and somebody who holds 100 of it."""
+    """A market on a local chain that has the token, with somebody who holds 100 of it."""
 
     chain: LocalChain
     reader: Reader

@@ -1,4 +1,4 @@
-"""The agent API: what an agent may say, what it is told, and every refusal with its code."""
+"""The agent API: its requests, its answers, and every refusal with its code."""
 
 import json
 from datetime import datetime, timedelta

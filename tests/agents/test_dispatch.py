@@ -51,7 +51,7 @@ def draw(shop: Shop, amount: str = "1000", **fields: Any) -> Settlement:
 
 
 def after(settlement: Settlement, **changes: Any) -> Settlement:
-    """What becomes of it when its transaction has got so far."""
+    """The record's status after its transaction has got so far."""
     signed = {} if changes["status"] == "review" else {"from_address": "0x" + "ab" * 20, "nonce": 0}
     OutgoingTransaction.objects.filter(reference=str(settlement.pk)).update(**signed, **changes)
     advance_settlements()

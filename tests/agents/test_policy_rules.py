@@ -1,5 +1,4 @@
-"""What staff write down as a store's policy is read as it will be asked: a rule that isn't one
-would allow everything."""
+"""A store's policy is read as it will be asked: a rule that isn't one would allow everything."""
 
 import json
 from typing import Any

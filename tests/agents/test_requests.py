@@ -1,5 +1,5 @@
-"""What a payer sends over x402 is read field by field: what isn't of its documented type is null,
-and nothing else is lost."""
+"""A payer's x402 message is read field by field: what isn't of its documented type is null, and
+nothing else is lost."""
 
 from typing import Any
 

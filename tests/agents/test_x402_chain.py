@@ -1,5 +1,5 @@
-"""What the chain does to signed payments on their way: a block is lost, coins are gone when the
-call is mined."""
+"""Signed payments meet the chain's accidents: a block is lost, coins are gone when the call is
+mined."""
 
 from datetime import timedelta
 

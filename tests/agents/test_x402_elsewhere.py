@@ -1,5 +1,5 @@
-"""Anybody may submit what a payer has signed. Whoever did, the offer's own address has the coins:
-the seller hears so, once, and the payer doesn't pay twice."""
+"""Anybody may submit a payer's signature. In each case the offer's own address has the coins: the
+seller is notified once, and the payer doesn't pay twice."""
 
 from contextlib import closing
 from typing import Any

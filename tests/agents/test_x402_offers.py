@@ -1,6 +1,6 @@
-"""What is asked for over x402 before anybody signs: it leaves nothing behind, one payment may be
-paid in several assets, and nobody can change what was asked. In test mode all of it works without
-a chain."""
+"""Offers of x402 before anybody signs: they leave nothing behind, one payment may be paid in
+several assets, and nobody can change what was asked. In test mode all of it works without a chain.
+"""
 
 import copy
 import secrets

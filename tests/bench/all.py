@@ -74,7 +74,8 @@ GOALS = (
 
 
 def figures_of(bench: str) -> dict[str, float]:
-    """What a benchmark has measured in a clone of its own; empty when it failed, which is shown."""
+    """Figures that a benchmark has measured in a clone of its own; empty when it failed, which is
+    shown."""
     with tempfile.TemporaryDirectory(prefix="tillgate-bench-") as folder:
         clone = Path(folder) / "tillgate"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)

@@ -69,7 +69,7 @@ def timed(work: Callable[[], object], count: int) -> float:
 
 
 def bare(count: int) -> None:
-    """What no billing could do without: lock, count, insert and move on, a transaction each."""
+    """The least that billing could do: lock, count, insert and move on, a transaction each."""
     from django.db import connection, transaction
 
     with connection.cursor() as cursor:

@@ -1,5 +1,5 @@
-"""What a block costs the watcher at a thousand and at a hundred thousand addresses, and what an
-address costs to derive.
+"""Cost of a block for the watcher at a thousand and at a hundred thousand addresses, and of
+deriving an address.
 
     .venv/bin/python -m tests.bench.chain [blocks]
 

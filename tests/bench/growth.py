@@ -1,4 +1,4 @@
-"""What grows with the number of payments: requests, pages, jobs, idling and the audit.
+"""Growth with the number of payments: requests, pages, jobs, idling and the audit.
 
     nice .venv/bin/python -m tests.bench.growth [--payments 60000 1000000 10000000]
 

@@ -80,8 +80,8 @@ def cost_of(group: str, name: str, run: Callable[[], Any], period: float | None 
 
 
 def _processor_seconds() -> float:
-    """What this process and the one that serves its connection have used: the same on a busy
-    machine as on an idle one, as long as nothing is read from a disk."""
+    """Processor time of this process and of the one that serves its connection: equal on a busy
+    machine and an idle one, as long as nothing is read from a disk."""
     from django.db import connection
 
     connection.ensure_connection()

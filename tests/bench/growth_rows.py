@@ -1,5 +1,5 @@
-"""What is measured of a town, in groups: requests of the API, pages of the dashboard, of staff and
-of customers, and everything that runs by itself. Each is something to run."""
+"""Rows of the growth benchmark, in groups: requests of the API, pages of the dashboard, of staff
+and of customers, and everything that runs by itself. Each is something to run."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

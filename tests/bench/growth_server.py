@@ -89,7 +89,7 @@ def _set_up() -> None:
 
 
 def remember(home: Path, place: Any) -> None:
-    """Who is in the town, for a process that measures it later."""
+    """Write down the people of the town, for a process that measures it later."""
     cast = place.world.cast
     shops = {"bakery": cast.bakery, "strangers": cast.strangers}
     known = {

@@ -1,4 +1,4 @@
-"""What a posting, a batch and a balance cost, beside the bare tables under pgbench and a ledger
+"""Cost of a movement, a batch and a balance, beside the bare tables under pgbench and a ledger
 written with the ORM.
 
     .venv/bin/python -m tests.bench.ledger [rounds]

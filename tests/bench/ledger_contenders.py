@@ -137,7 +137,7 @@ SIZE_PLACES = {1_000: 10, 100_000: 11, 1_000_000: 12}
 
 @dataclass
 class Ran:
-    """What the workers did: postings, per second, the 99th percentile, and checkpoints taken
+    """Results of the workers: movements, per second, the 99th percentile, and checkpoints taken
     meanwhile."""
 
     count: int

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Contender:
-    """Who is asked: where, and with which bytes. `rates` and `times` (ms) are filled round by
-    round."""
+    """A server under load: its address, and the bytes of its requests. `rates` and `times` (ms) are
+    filled round by round."""
 
     name: str
     port: int

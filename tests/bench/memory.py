@@ -1,4 +1,4 @@
-"""What each process of a demo holds in memory after a mixed load: every page that its dashboard and
+"""Memory of each process of a demo after a mixed load: every page that its dashboard and
 documentation link to, the API, files.
 
     .venv/bin/python -m tests.bench.memory [requests]

@@ -1,5 +1,4 @@
-"""What a payout costs from its request to the chain, and what a balance costs to read while others
-post.
+"""Cost of a payout from its request to the chain, and of reading a balance while others post.
 
     .venv/bin/python -m tests.bench.payouts [payouts a round]
 

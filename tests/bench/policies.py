@@ -1,5 +1,5 @@
-"""The same calls with row-level security and without it, in turns, each on a connection of its own:
-what the database's second line costs.
+"""Cost of row-level security: calls with it and without it, in turns, each on a connection of its
+own.
 
 With it a call comes in as the web's role and is looked up by a function that sets its scope.
 Without it the role is the owner's, for whom no policy holds, and the look-up is the plain join that
@@ -35,7 +35,7 @@ def _look_up_sql(model: Any) -> Any:
 
 
 def _plain(model: Any) -> Any:
-    """The statement, with the credential's table in place of the function and nothing told."""
+    """The statement, with the credential's table in place of the function and no scope set."""
     _, fields, store_fields = _with_policies(model)
     text = services._look_up_text(model)
     where = ("WHERE k.revoked_at", "WHERE k.secret_hash = %(digest)s AND k.revoked_at")

@@ -1,4 +1,4 @@
-"""Authenticated reads against the same read by a model serializer and the ORM, and against one bare
+"""Authenticated reads against those of a model serializer and the ORM, and against one bare
 statement.
 
     .venv/bin/python -m tests.bench.reads [rounds]

@@ -1,5 +1,5 @@
-"""What a report costs: its time, the peak of its memory (and of what draws its PDF), and that
-neither grows faster than the entries.
+"""Cost of a report: its time, the peak of its memory (and of the process that draws its PDF), and
+that neither grows faster than the entries.
 
     .venv/bin/python -m tests.bench.reports [entries ...]
 

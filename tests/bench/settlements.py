@@ -92,8 +92,8 @@ def per_second(draw: Callable[[int], object], mandates: int, count: int) -> floa
 
 
 def bare(mandate: int) -> None:
-    """What no draw could do without: its row, the mandate's lock, a balanced movement, a guarded
-    balance, what is spent."""
+    """The least that a draw could do: its row, the mandate's lock, a balanced movement, a guarded
+    balance, the sum of what is spent."""
     from django.db import connection, transaction
 
     from apps.core import clock

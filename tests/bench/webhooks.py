@@ -36,8 +36,8 @@ LATENCY_EVENTS = 200
 
 
 def receive(pipe: Connection) -> None:
-    """Serve until killed: /fast answers at once, /slow after 50 ms, /hang after seconds; arrivals
-    of /seen are told in the pipe."""
+    """Serve until killed: /fast answers immediately, /slow after 50 ms, /hang after seconds;
+    arrivals of /seen are written to the pipe."""
     waits = {"fast": 0.0, "slow": SLOW_SECONDS, "hang": HANG_SECONDS, "seen": 0.0}
 
     async def handle(request: web.Request) -> web.Response:
@@ -139,7 +139,7 @@ def ours(good: str) -> float:
 
 
 def bare(base: str, kind: str, count: int, in_flight: int) -> float:
-    """The same number of signed posts without a database."""
+    """The equal number of signed posts without a database."""
     from apps.webhooks import signing
     from apps.webhooks.samples import sample
 

@@ -23,7 +23,7 @@ _PARTICIPANT = "iso6523-actorid-upis::"
 @dataclass
 class Peppol:
     """`registered`: receivers that an SMP knows; `delivered`: the documents that went out, by ID;
-    `is_away` answers nobody; `is_cut` carries out what it is told, and its answer is lost."""
+    `is_away` answers nobody; `is_cut` carries out a request, and its answer is lost."""
 
     server: HTTPServer
     registered: set[str] = field(default_factory=set)

@@ -27,7 +27,7 @@ def ask_price(api: Api, product_id: str, **fields: Any) -> Any:
 
 
 def price(api: Api, product_id: str | None = None, **fields: Any) -> dict[str, Any]:
-    """Monthly, 10.00 EUR, unless told otherwise."""
+    """A monthly price, 10.00 EUR by default."""
     body: dict[str, Any] = ok(ask_price(api, product_id or product(api)["id"], **fields), 201)
     return body
 
@@ -49,7 +49,7 @@ def ask_invoice(api: Api, **fields: Any) -> Any:
 
 
 def draft(api: Api, **fields: Any) -> dict[str, Any]:
-    """10.00 EUR, unless told otherwise."""
+    """A draft, 10.00 EUR by default."""
     owner = fields.pop("customer_id", None) or customer(api)["id"]
     body: dict[str, Any] = ok(ask_invoice(api, customer_id=owner, **fields), 201)
     return body
@@ -80,7 +80,7 @@ def ask_subscription(api: Api, **fields: Any) -> Any:
 
 
 def subscribe(api: Api, **fields: Any) -> dict[str, Any]:
-    """A new customer on a new monthly price of 10.00 EUR, unless told otherwise."""
+    """A new customer on a new monthly price, 10.00 EUR by default."""
     if "items" not in fields:
         fields.setdefault("price_id", None)
         fields["price_id"] = fields["price_id"] or price(api)["id"]

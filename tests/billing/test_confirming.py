@@ -1,5 +1,5 @@
-"""A payment that is enough and waits for its confirmations: nobody is judged, reminded or told of
-an unpaid invoice meanwhile, and time goes on as documented if it comes to nothing."""
+"""A payment that is enough and waits for its confirmations: nobody is judged, reminded or notified
+of an unpaid invoice meanwhile, and time goes on as documented if it comes to nothing."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -144,7 +144,7 @@ def test_one_that_comes_to_nothing_is_judged_then(
 
 
 def test_the_deadline_of_the_payment_is_a_moment_of_judgment(bakery: Shop) -> None:
-    """What was seen is lost; the cycle is judged with the payment."""
+    """The deposit that was seen is lost; the cycle is judged with the payment."""
     api = bakery.test
     made, bill = just_before_due(bakery, grace_cycles=0)
     payment_id = pay_unconfirmed(api, bill)

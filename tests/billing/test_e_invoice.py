@@ -1,5 +1,5 @@
 """E-invoices: the XML against the schema of the standard and its business rules, its figures, and
-the PDF that it stands in."""
+the PDF that contains it."""
 
 import io
 from typing import Any

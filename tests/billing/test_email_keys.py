@@ -1,5 +1,5 @@
-"""A customer is found by email, whatever its case, by an index: also beneath the policies, and
-whoever wrote the row."""
+"""A customer is found by email in any case of letters, by an index, beneath the policies, for every
+role that writes the row."""
 
 from importlib import import_module
 from types import SimpleNamespace

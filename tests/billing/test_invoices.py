@@ -281,7 +281,7 @@ MOVES: list[tuple[str, str, Any]] = [
 
 
 def test_the_whole_table_of_moves(bakery: Shop) -> None:
-    """What a row leaves as it was, the next one begins from."""
+    """Each row of the table begins from the status that the one before has left."""
     after: dict[str, Any] = {}
     before = after
     for status, action, outcome in MOVES:

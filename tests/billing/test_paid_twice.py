@@ -1,5 +1,5 @@
-"""An invoice that two payments paid: what is owed back is told, and what is left never goes below
-nothing."""
+"""An invoice that two payments paid: the surplus is reported, and what is left never goes below
+zero."""
 
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import Invoice

@@ -45,7 +45,7 @@ def test_ends_of_periods(start: str, interval: str, count: int, day: int, end: s
 
 
 def counted_from_anchor(anchor: datetime, interval: str, count: int, periods: int) -> datetime:
-    """The same dates counted at one stroke from the anchor."""
+    """Dates of the periods, each counted from the anchor."""
     if interval in DAYS:
         return anchor + timedelta(days=DAYS[interval] * count * periods)
     year, month = divmod(

@@ -195,7 +195,7 @@ MOVES: list[tuple[str, str, Any]] = [
 
 
 def test_the_whole_table_of_moves(bakery: Shop) -> None:
-    """What a row leaves as it was, the next one begins from."""
+    """Each row of the table begins from the status that the one before has left."""
     api = bakery.test
     shared = {"price_id": r.price(api)["id"], "customer_id": r.customer(api)["id"]}
     after: dict[str, Any] = {}

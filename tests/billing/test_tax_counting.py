@@ -1,4 +1,4 @@
-"""What an invoice charges, against an independent calculation in fractions: all categories, mixed
+"""Totals of an invoice, against an independent calculation in fractions: all categories, mixed
 rates, discounts with half cents, prices with and without their tax, ten currencies."""
 
 import random

@@ -16,7 +16,7 @@ def litecoin() -> Iterator[Litecoin]:
 
 @pytest.fixture(scope="session")
 def replacing() -> Iterator[Litecoin]:
-    """One that was told to take replacements, as Bitcoin's nodes do."""
+    """A node that accepts replacements, as Bitcoin's nodes do."""
     yield from _node("TEST_REPLACING_LITECOIN_URL", replaces=True)
 
 

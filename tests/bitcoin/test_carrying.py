@@ -1,4 +1,4 @@
-"""What is built, on a real network: sent, mined, replaced, lifted, and taken back."""
+"""Transactions on a real network: sent, mined, replaced, lifted, and taken back."""
 
 from collections.abc import Iterator
 from dataclasses import replace

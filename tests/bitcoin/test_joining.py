@@ -175,7 +175,7 @@ def test_what_lifted_bytes_that_are_never_mined_is_given_up(
 def test_what_lifts_costs_by_what_our_keys_have_signed(
     litecoin: Litecoin, reading: Reading, planted: str
 ) -> None:
-    """Whoever may write records of spends without the keys burns nothing with them."""
+    """A role that may write records of spends without the keys burns nothing with them."""
     paid_in(litecoin, reading)
     pay_out(litecoin, reading)
     an_hour_passes()

@@ -1,5 +1,5 @@
-"""A node's notifications over ZeroMQ: what is new is looked at immediately, and by asking where no
-notification comes.
+"""A node's notifications over ZeroMQ: new blocks and transactions are read immediately, and by
+asking where no notification comes.
 
 Debian's litecoind is built without ZeroMQ, so a publisher stands in for it, with the frames that
 Bitcoin Core documents. `python -m tests.bitcoin.publishing_node` tries bcoin's, which nobody here

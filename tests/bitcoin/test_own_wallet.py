@@ -1,5 +1,5 @@
-"""A store whose litecoin goes to its own wallet: paid on a real node, told as any other payment,
-booked in memo accounts, and nothing that the service's wallets could ever spend."""
+"""A store whose litecoin goes to its own wallet: paid on a real node, reported as any other
+payment, booked in memo accounts, and nothing that the service's wallets could ever spend."""
 
 from datetime import timedelta
 from decimal import Decimal

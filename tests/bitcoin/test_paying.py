@@ -1,5 +1,5 @@
-"""A customer pays in litecoin to a real node: seen while it waits, counted when it is mined, and
-told as what it is when something else becomes of it."""
+"""A customer pays in litecoin to a real node: the transfer is seen while it waits, counted when it
+is mined, and reported as replaced or lost when that becomes of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -238,7 +238,8 @@ def test_a_reorganization_makes_it_wait_again_and_it_is_booked_once(
 def test_a_double_spent_payment_is_told_as_replaced(
     replacing: Litecoin, bakery: Shop, settings: Any, *, is_seen_waiting: bool
 ) -> None:
-    """What another transaction takes never pays, whether that one waits or is mined already."""
+    """An input that another transaction takes never pays, whether that one waits or is mined
+    already."""
     with reading_of(replacing, bakery, settings) as reading:
         payment = make.payment(bakery.test)
         way = entry(payment)

@@ -1,5 +1,5 @@
 """Six blocks of payouts and refunds that were final fall out of the chain: they come back, or the
-coins that they spent were double-spent by whoever had paid them."""
+coins that they spent were double-spent by their payer."""
 
 from collections.abc import Iterator
 from datetime import timedelta

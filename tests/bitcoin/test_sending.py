@@ -162,7 +162,7 @@ def test_the_change_pays_the_next_payout(litecoin: Litecoin, reading: Reading) -
 def test_what_the_wallet_is_short_of_waits_and_goes_when_coins_come(
     litecoin: Litecoin, reading: Reading
 ) -> None:
-    """The same bytes are sent again however often it runs."""
+    """The job sends equal bytes again however often it runs."""
     paid_in(litecoin, reading)
     goal = litecoin.faucet("getnewaddress")
     make.payout(reading.shop.test, 3_000_000, asset_id="TLTC", destination_address=goal)
@@ -231,7 +231,8 @@ def test_each_coin_that_one_transaction_spends_is_booked_as_brought(
 
 
 def apart() -> int:
-    """What the node counts at our addresses beyond the books: what earlier tests have left."""
+    """Coins that the node counts at our addresses beyond the ledger: what earlier tests have
+    left."""
     [told] = [each for each in custody.compare(custody.booked()) if "TLTC" in each.subject]
     return int(told.detail.rpartition(": ")[2] or 0)
 
@@ -291,7 +292,7 @@ def test_a_stopped_wallet_goes_on_when_a_person_says_so(
 
 
 def sent_by_another_copy(litecoin: Litecoin, reading: Reading, amounts: list[int]) -> str:
-    """What these payouts are asked for was sent before a backup was brought back; its hash."""
+    """The transaction that sent these payouts before a backup was restored: its hash."""
     for amount in amounts:
         goal = litecoin.faucet("getnewaddress")
         make.payout(reading.shop.test, amount, asset_id="TLTC", destination_address=goal)
@@ -357,7 +358,7 @@ def test_what_a_transaction_has_not_paid_is_not_marked_as_sent(
 def test_nothing_is_signed_again_where_nodes_take_no_replacement(
     litecoin: Litecoin, reading: Reading
 ) -> None:
-    """What was sent first goes on waiting, is shown by its own hash, and is paid once."""
+    """The first transaction goes on waiting, is shown by its own hash, and is paid once."""
     paid_in(litecoin, reading)
     goal = litecoin.faucet("getnewaddress")
     make.payout(reading.shop.test, 2_000_000, asset_id="TLTC", destination_address=goal)

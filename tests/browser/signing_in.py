@@ -1,5 +1,5 @@
-"""Somebody who has signed in before a page is opened, as cookies of their browser: the form is told
-by tests of its own, and takes as long as the page that follows it."""
+"""A person who has signed in before a page is opened, as cookies of their browser: the form has
+tests of its own, and takes as long as the page that follows it."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""A coin that came to the address of another, in a real browser: the customer reads at once what
-arrived and who was told, and one press of the merchant pays the payment with it."""
+"""A coin that came to the address of another, in a real browser: the customer reads immediately
+what arrived and who was notified, and one press of the merchant pays the payment with it."""
 
 import re
 from collections.abc import Iterator

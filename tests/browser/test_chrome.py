@@ -25,7 +25,7 @@ UGLY = "Café مقهى الحي 🥐 Überlandstraßenbahnhaltestelle am Ende de
 
 
 def too_tall(page: Page, path: str) -> list[str]:
-    """One line for each width at which more than is allowed stands above the page."""
+    """One line for each width at which more than is allowed is above the page."""
     empty_buckets()
     page.evaluate(TURNED_TO, path)
     found = []

@@ -41,7 +41,7 @@ def is_whole(page: Page, name: str) -> None:
 def test_one_press_on_a_phone_gets_a_new_quote(
     shop: Shop, open_page: OpenPage, script: bool
 ) -> None:
-    """Or is told what is known of a transaction."""
+    """Or the page says what is known of a transaction."""
     made = order(shop)
     make.advance(shop.test, 3601)
     page = open_page(f"/pay/{made['reference']}", **LOOKS["phone"], script=script)
@@ -93,7 +93,7 @@ def test_time_running_out_is_said_once_and_without_color(shop: Shop, open_page: 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_receipt_is_mailed_from_the_page(shop: Shop, open_page: OpenPage, script: bool) -> None:
-    """What it says is told in hosted/test_receipts.py; the form is on the page that is judged with
+    """Its words are tested in hosted/test_receipts.py; the form is on the page that is judged with
     all stages."""
     made = make.paid(shop.test, amount="24.90", title="Saturday basket")
     page = open_page(f"/pay/{made['reference']}", **LOOKS["phone"], script=script)

@@ -55,8 +55,8 @@ def components_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def explorer(open_page: OpenPage, look: dict[str, Any]) -> Page:
     """Its calls go to the server of the tests, which the description doesn't name. To show every
-    operation takes Swagger UI ten seconds of the processor's time: in the suite one of each kind
-    stands for all."""
+    operation takes Swagger UI ten seconds of the processor's time: the suite shows one of each
+    kind."""
     page = open_page("/healthz", **look)
     origin = page.url.removesuffix("/healthz")
 

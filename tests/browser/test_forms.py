@@ -32,7 +32,7 @@ def send(page: Page, button: str) -> None:
 
 
 def led_to(page: Page, name: str, sentence: str) -> None:
-    """The sentence stands there, and the focus is at what it is about."""
+    """The sentence is there, and the focus is at the field that it is about."""
     expect(page.locator(f"#{name}-error")).to_contain_text(sentence)
     # A browser gives the focus with the first picture, which may come after the sentence.
     expect(page.locator(":focus")).to_have_attribute(

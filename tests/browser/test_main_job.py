@@ -1,5 +1,5 @@
 """The demo does its main job: a customer pays on a real chain, the page says so, the merchant is
-told, the books agree."""
+notified, the ledger agrees."""
 
 import json
 import os
@@ -280,7 +280,7 @@ def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(
 
 @pytest.fixture
 def x402_server(live: Merchant) -> Iterator[str]:
-    """The example of the guide, as it stands there; its paid page."""
+    """The example of the guide, word for word, as a process; its paid page."""
     port = free_port()
     environ = {
         **os.environ,

@@ -1,5 +1,5 @@
-"""One fact has one figure, whoever says it, in a real browser: amounts, counts, due days and the
-edges of days; and when a checkout was opened."""
+"""One fact has one figure wherever it is shown, in a real browser: amounts, counts, due days and
+the edges of days; and when a checkout was opened."""
 
 import csv
 import io

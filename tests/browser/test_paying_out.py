@@ -54,7 +54,7 @@ class Story:
         shoot(self.page, f"payouts-{name}-{self.look}")
 
     def see_again(self, heading: str, name: str) -> None:
-        """What it is made of is judged elsewhere."""
+        """The parts of the page are judged elsewhere."""
         self.see(heading, name, fine_again)
 
 

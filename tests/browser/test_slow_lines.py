@@ -33,7 +33,7 @@ def size(request: pytest.FixtureRequest) -> dict[str, int]:
 
 
 def shown(page: Page, url: str) -> Any:
-    """How far the parts of a page have moved in all until it stands still."""
+    """Distance that the parts of a page have moved in all until nothing moves any more."""
     page.goto(url)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)

@@ -80,7 +80,7 @@ def listen(bob: Teller, receiver: Receiver) -> None:
 
 
 def call_the_api(bob: Teller) -> dict[str, Any]:
-    """The key is made, and the line beneath it works as it stands there."""
+    """The key is made, and the line beneath it works word for word."""
     bob.go("api-keys/new")
     bob.page.get_by_label("Name").fill("Laptop")
     expect(bob.page.get_by_role("radio", name="Full access")).to_be_checked()

@@ -52,7 +52,7 @@ class Wallet:
     is_undeployed: bool = False
 
     def enter(self, page: Page) -> None:
-        """Stand in every page that is opened from now on."""
+        """Add the wallet to every page that is opened from now on."""
         page.expose_function("walletAnswers", self.answer)
         page.add_init_script(ANNOUNCING)
 

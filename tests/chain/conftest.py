@@ -24,7 +24,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def chain(settings: Any) -> Iterator[LocalChain]:
-    """A fresh sepolia of which the watcher is told."""
+    """A fresh sepolia that the watcher reads."""
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
@@ -45,7 +45,7 @@ def twin(chain: LocalChain) -> Iterator[LocalChain]:
 
 @pytest.fixture
 def proxy(chain: LocalChain, settings: Any) -> Iterator[Proxy]:
-    """The only node that the watcher knows is one that can be told to misbehave."""
+    """The only node that the watcher knows, which can be made to misbehave."""
     between = Proxy(chain.url)
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [between.url]}
     yield between
@@ -54,7 +54,7 @@ def proxy(chain: LocalChain, settings: Any) -> Iterator[Proxy]:
 
 @pytest.fixture
 def second(chain: LocalChain, proxy: Proxy, settings: Any) -> Iterator[Proxy]:
-    """A second node behind the first, honest until told otherwise."""
+    """A second node behind the first, honest until it is made to misbehave."""
     other = Proxy(chain.url)
     settings.CHAIN_URLS = {"sepolia": [proxy.url, other.url]}
     yield other
@@ -133,8 +133,8 @@ def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], Non
 
 @pytest.fixture
 def committed(db: None) -> Iterator[None]:
-    """Beside the test's own transaction stands a connection whose rows the process, or another
-    thread, can see; they are taken away afterwards."""
+    """A connection beside the test's own transaction, whose rows a process or another thread can
+    see; they are deleted afterward."""
     inside = connections["default"]
     connections["default"] = connections.create_connection("default")
     others = list(Address.objects.values_list("pk", flat=True))  # of tests that keep what they made

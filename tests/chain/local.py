@@ -85,7 +85,7 @@ def end_spares() -> None:
 
 
 class LocalChain:
-    """anvil, mining each transaction at once unless told otherwise."""
+    """anvil, mining each transaction immediately by default."""
 
     def __init__(self, program: str, *options: str, chain_id: int = SEPOLIA_ID) -> None:
         is_usual = not options and chain_id == SEPOLIA_ID

@@ -22,7 +22,7 @@ def xpub(seed: bytes = SEED) -> str:
 
 
 def start_told() -> None:
-    """What workers do with what was asked for."""
+    """Run the workers' jobs for what was requested."""
     with acting_as(WORKER):
         choices.start_due()
 

@@ -1,5 +1,5 @@
-"""What a node says of a block is compared with the block's header: lists that were cut, of another
-block or of nobody are not believed, and chains whose headers say nothing go on."""
+"""A node's lists of a block are compared with the block's header: lists that were cut, of another
+block or of no block are refused, and chains whose headers say nothing go on."""
 
 from collections.abc import Callable
 from typing import Any

@@ -28,7 +28,7 @@ def book(db: None) -> Book:
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *details: str) -> list[Any]:
-    """What the comparisons find, one after the other; the pauses between them are counted."""
+    """Results of the comparisons, one after the other; the pauses between them are counted."""
     left = list(details)
     pauses = []
     monkeypatch.setattr(custody, "_compare", lambda book: Checked("SETH", left.pop(0)))

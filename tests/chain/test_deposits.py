@@ -1,4 +1,4 @@
-"""What arrives on the chain becomes deposits: native coins, tokens, several in one transaction, and
+"""Transfers on the chain become deposits: native coins, tokens, several in one transaction, and
 nothing that didn't arrive."""
 
 from collections.abc import Callable

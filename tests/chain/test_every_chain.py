@@ -67,7 +67,7 @@ class Place:
             pass
 
     def arrives(self) -> None:
-        """What was paid to the service is found, buried and booked."""
+        """Transfers to the service are found, confirmed and booked."""
         self.local.mine(self.chain.required_confirmations)
         self.read()
         settle_deposits()
@@ -91,7 +91,7 @@ class Place:
         assert seen.status == "confirming"
 
     def work(self) -> None:
-        """What the worker and the signer do, buried under enough blocks."""
+        """Run the worker's and the signer's jobs, with enough blocks on top."""
         advance_payouts()
         advance_refunds()
         signing_rounds.sign_due()

@@ -1,5 +1,5 @@
-"""What becomes of a record when its transfer is submitted, confirmed, failed or in review, and who
-hears of it, for everything that leaves."""
+"""Records whose transfer is submitted, confirmed, failed or in review, and the people who are
+notified, for everything that leaves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -297,7 +297,7 @@ def asked(cast: Cast, settings: Any, purpose: Purpose) -> OutgoingTransaction:
 
 
 def comes_to(row: OutgoingTransaction, purpose: Purpose, status: str) -> str:
-    """What the record is once its transfer has come so far."""
+    """Status of the record once its transfer has come so far."""
     changes: dict[str, Any] = {"tx_hash": "0x" + "16" * 32, "from_address": HOT, "nonce": 0}
     if status in ("confirmed", "failed"):
         changes |= {"network_fee_atomic": 5, "block_number": 1}
@@ -313,7 +313,7 @@ def comes_to(row: OutgoingTransaction, purpose: Purpose, status: str) -> str:
 
 
 def heard() -> list[tuple[str, str]]:
-    """What the store's people were notified of, besides what had come in."""
+    """Notifications of the store's people, besides those of what had come in."""
     rows = Notification.objects.exclude(kind__in=["payment_completed", "payout_confirmed"])
     rows = rows.exclude(title__contains="arrived").exclude(title__contains="paid")
     return list(rows.order_by("pk").values_list("title", "path"))
@@ -355,7 +355,7 @@ def test_what_becomes_of_it_and_who_hears_of_it(
 
 
 def test_a_refund_that_fails_is_an_event(cast: Cast, settings: Any) -> None:
-    """Once, with the payment as it stands and the refund; its endpoint has asked for it."""
+    """One event, with the payment as it is and the refund; its endpoint has asked for it."""
     wanted = {"url": "https://1.1.1.1/hook", "subscribed_events": ["refund.failed"]}
     made = cast.bakery.test.post("/webhook_endpoints", {"webhook_endpoint": wanted})
     assert made.status_code == 201, made.content

@@ -1,4 +1,4 @@
-"""Forwarders on a real EVM: coins that lie at one go to its merchant, whoever asks, and to nobody
+"""Forwarders on a real EVM: coins at one go to its merchant, no matter who calls it, and to nobody
 else; and the bytes that we deploy are what the source compiles to."""
 
 import json

@@ -37,8 +37,8 @@ def signed_fields(raw: str) -> dict[str, Any]:
 
 
 class Poster:
-    """What a node of Arbitrum does with gas: what bytes take on Ethereum is in the estimate, and
-    less than that is refused."""
+    """Gas rules of a node of Arbitrum: the bytes' cost on Ethereum is in the estimate, and less
+    than that is refused."""
 
     def __init__(self, proxy: Proxy) -> None:
         self.gas = POSTER

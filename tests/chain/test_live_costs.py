@@ -72,7 +72,7 @@ class Live:
         make.store_coins(shop.store, "ETH", ether * ETHER)
 
     def work(self) -> None:
-        """What the worker does, buried under enough blocks."""
+        """Run the worker's jobs, with enough blocks on top."""
         advance_payouts("live")
         advance_refunds("live")
         signing_rounds.sign_due()

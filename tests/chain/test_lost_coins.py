@@ -1,5 +1,5 @@
-"""Coins in a token's own contract, on a real chain: whoever comes back to the payment later is told
-of them too, for as long as the payment isn't paid."""
+"""Coins in a token's own contract, on a real chain: everyone who opens the payment later is shown
+them too, for as long as the payment isn't paid."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""A store whose customers' coins go to its own wallet sells for a day: what it is told, what the
-books say and what its wallet holds are the same."""
+"""A store whose customers' coins go to its own wallet sells for a day: its notifications, the
+ledger and its wallet agree."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Whoever has the web's role, a wrong key in the clipboard, or another store's wallet: nobody sends
-customers' coins elsewhere, and nothing that could spend is kept."""
+"""Attackers with the web's role, a wrong key in the clipboard, or another store's wallet: nobody
+sends customers' coins elsewhere, and nothing that could spend is kept."""
 
 import uuid
 from datetime import timedelta
@@ -36,7 +36,7 @@ def _run(cursor: Any, statement: str, values: dict[str, Any]) -> None:
 
 
 def refused(statement: str, **values: Any) -> str:
-    """What the database tells the web's role."""
+    """The database's refusal to the web's role."""
     with acting_as(WEB), connection.cursor() as cursor, pytest.raises(DatabaseError) as caught:
         _run(cursor, statement, values)
     return str(caught.value)
@@ -233,7 +233,7 @@ def test_a_kind_of_wallet_that_there_is_not_is_refused(bakery: Shop) -> None:
 
 
 def test_one_key_on_two_networks_is_refused_with_a_sentence(bakery: Shop) -> None:
-    """Litecoin's wallets write Bitcoin's letters: the key of one is taken for the other."""
+    """Litecoin's wallets write Bitcoin's prefixes: the key of one is taken for the other."""
     text = (
         "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf"
         "31mGDtKsAYz2oz2AGutZYs"

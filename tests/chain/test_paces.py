@@ -1,5 +1,5 @@
-"""What costs a node work, or reaches back, goes by the clock: a network with many blocks a second
-is asked no more often than one with few."""
+"""Work that costs a node much, or reaches back, goes by the clock: a network with many blocks a
+second is asked no more often than one with few."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,5 @@
-"""`watch_chains` as a process: killed anywhere it goes on exactly, told to stop it stops, and what
-is away is waited for."""
+"""`watch_chains` as a process: killed anywhere it goes on exactly, asked to stop it stops, and a
+node that is away is waited for."""
 
 import contextlib
 import os

@@ -237,7 +237,7 @@ def unknown_kind(receipts: list[Any]) -> list[Any]:
 
 
 def without_fields(receipts: list[Any]) -> list[Any]:
-    """As anvil once told those of the OP stack's own transactions."""
+    """Receipts as anvil once showed those of the OP stack's own transactions."""
     return [{**receipt, "type": "0x7e"} for receipt in receipts]
 
 

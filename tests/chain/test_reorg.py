@@ -20,7 +20,7 @@ pytestmark = pytest.mark.chain
 
 
 def handled() -> None:
-    """What the app above does: it has acted upon every deposit as it stands."""
+    """The part of the app above: it has acted upon every deposit as recorded."""
     for deposit in Deposit.objects.all():
         Deposit.objects.filter(pk=deposit.pk).update(handled_status=deposit.status)
 

@@ -1,5 +1,5 @@
-"""What the signer reads in the books before it signs: coins set aside for exactly this, and for
-nothing that is over."""
+"""Reservations that the signer reads in the ledger before it signs: coins reserved for exactly
+this, and for nothing that has ended."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""What somebody writes who runs SQL as the web's role: no deposit of a chain, and nothing that the
+"""Rows that an attacker writes as the web's role: no deposit of a chain, and nothing that the
 signer believes."""
 
 from datetime import timedelta
@@ -100,7 +100,7 @@ def test_web_makes_simulated_deposits_in_test_mode_alone(db: None) -> None:
 
 
 def test_a_connection_of_the_web_itself_makes_none_either(db: None) -> None:
-    """Who has signed in as it, and didn't set a role: as in production."""
+    """A connection that has signed in as the web, and didn't set a role: as in production."""
     wrapper = DatabaseWrapper(
         {**connections[DEFAULT_DB_ALIAS].settings_dict, "USER": WEB}, DEFAULT_DB_ALIAS
     )

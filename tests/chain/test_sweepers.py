@@ -1,5 +1,5 @@
 """The contract of batched sweeps on a real EVM: an address that has delegated to it pays its hot
-wallet and nobody else, whoever calls; and takes coins as it did before."""
+wallet and nobody else, for every caller; and takes coins as it did before."""
 
 import itertools
 

@@ -59,7 +59,7 @@ class Tempo:
         settle_deposits()
 
     def work(self) -> None:
-        """What the worker and the signer do, buried under enough blocks."""
+        """Run the worker's and the signer's jobs, with enough blocks on top."""
         advance_payouts()
         advance_refunds()
         signing_rounds.sign_due()

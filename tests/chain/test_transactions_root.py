@@ -89,7 +89,7 @@ def test_coins_of_somebody_else_are_refused(
 def test_a_payment_by_somebody_else_is_not_ours_by_one_nodes_word(
     chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
 ) -> None:
-    """What an address of ours sent would not be booked."""
+    """A transfer from an address of ours would not be booked."""
     other = make_address()
     watcher.read()
     lie(proxy, lambda item: {**item, "from": other})
@@ -100,7 +100,7 @@ def test_a_payment_by_somebody_else_is_not_ours_by_one_nodes_word(
 def test_a_signed_payment_that_no_block_has_is_refused(
     chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
 ) -> None:
-    """The node has signed it itself, and its receipt is that of the one it stands for."""
+    """The node has signed it itself, and its receipt is that of the one it replaces."""
     watcher.read()
     key = Account.from_key("0x" + "43" * 32)
     chain.call("anvil_setBalance", key.address, hex(10**18))

@@ -1,5 +1,5 @@
-"""A reorg undoes what we had sent and counted as final: the same bytes go out again, a person is
-told, nothing is booked twice."""
+"""A reorg undoes transactions that were sent and final: equal bytes go out again, a person is
+notified, nothing is booked twice."""
 
 import logging
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ class Sending:
         return row
 
     def work(self) -> None:
-        """What the worker's jobs do, each once."""
+        """Run each of the worker's jobs once."""
         self.watcher.read()
         advance_refunds()
         signing_rounds.sign_due()

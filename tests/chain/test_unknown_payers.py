@@ -64,7 +64,7 @@ def half(payment: dict[str, Any], asset_id: str) -> int:
 
 
 def time_is_up(chain: LocalChain, watcher: Reader) -> None:
-    """What came is buried and booked; then the deadline passes, and payers are looked at."""
+    """Confirm and book the deposits; then the deadline passes, and payers are checked."""
     chain.mine(12)
     watcher.read()
     settle_deposits()

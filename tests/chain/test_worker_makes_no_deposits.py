@@ -1,5 +1,5 @@
-"""What somebody writes who runs SQL as the worker's role: no deposit of a chain and no block. What
-a worker wants looked at or read again it asks of the watcher."""
+"""Rows that an attacker writes as the worker's role: no deposit of a chain and no block. A worker
+asks the watcher to check or read again."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -132,8 +132,8 @@ def test_what_was_set_aside_confirms_in_a_block_that_stands(db: None, number: st
 def test_coins_at_an_address_of_ones_own_are_nobodys(
     chain: LocalChain, watcher: Reader, bakery: Shop, role: str, way: str, settings: Any
 ) -> None:
-    """Written down as an address of ours, for a payment of one's own: the coins never left whoever
-    sent them. They would be credited, and refunded without a cap."""
+    """Written down as an address of ours, for a payment of one's own: the coins never left their
+    sender. They would be credited, and refunded without a cap."""
     settings.CHAIN_BALANCE_CHECK_BLOCKS = 1
     payment = make.payment(bakery.test)
     own = make.fresh_address()

@@ -1,5 +1,5 @@
-"""Whatever is typed where an address belongs and is none: each place says what is wrong, at its
-field, and a key is kept nowhere and shown to nobody."""
+"""Wrong text typed as an address: each place says what is wrong, at its field, and a key is kept
+nowhere and shown to nobody."""
 
 import logging
 from collections.abc import Callable
@@ -146,7 +146,7 @@ OF_PROGRAMS: list[Callable[[World, str], Told]] = [
 
 
 def at_field(answer: Any, field: str, text: str) -> Told:
-    """What the page says at the field, which has the focus or is described by it."""
+    """The error at the field, which has the focus or is described by it."""
     page = unescape(answer.content.decode())
     opening = f'id="{field}-error"'
     assert answer.status_code == 422 and opening in page
@@ -277,7 +277,7 @@ def test_saved_wallets_are_judged_alike(world: World) -> None:
 
 
 def test_a_line_of_a_file_says_what_is_wrong_with_its_address(world: World) -> None:
-    """What is no address of anything may be the label of a saved destination."""
+    """Text that is no address may be the label of a saved destination."""
     unknown = "Destination is neither an address nor a saved destination"
     for typed, problem in TYPED + SECRETS:
         told = unknown if problem is _P.NOT_ONE else sentence(problem, world)

@@ -1,5 +1,5 @@
-"""Coins in another coin than their address is for, on a real chain: told from the first block on,
-accepted by the merchant, and told again when a reorg takes them."""
+"""Coins in another coin than their address is for, on a real chain: shown from the first block on,
+accepted by the merchant, and shown as open again when a reorg takes them."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def read(watcher: Reader) -> None:
 
 
 def sent_to_the_other_address(chain: LocalChain, token: str, made: dict[str, Any]) -> str:
-    """What the token's address asks for, sent to the address of ether; its transaction's hash."""
+    """Send the amount of the token's address to the address of ether; its transaction's hash."""
     rows = PaymentAddress.objects.filter(payment_id=made["id"], asset_id="USDC_SETH")
     amount = rows.get().required_atomic
     chain.mint(token, chain.accounts[0], amount)

@@ -47,7 +47,7 @@ def method(classes: dict[str, Any], name: str, method_name: str) -> Signature | 
 
 
 def differences(own: Signature, real: Signature) -> Iterator[str]:
-    """Where a call that the stand-in takes isn't one that the real one takes."""
+    """Differences where a call that the stand-in takes isn't one that the real one takes."""
     if own["static"] != real["static"]:
         yield "static in one of them only"
     if own["visibility"] != real["visibility"]:

@@ -116,7 +116,7 @@ EXPECTED = {"status": "New", "amount": "12.50", "is_listed": True}
 
 
 def _run(command: list[str | Path], **environment: str) -> str:
-    """What it printed. Raises CalledProcessError."""
+    """Output of the program. Raises CalledProcessError."""
     done = subprocess.run(
         command,
         capture_output=True,

@@ -105,8 +105,8 @@ def _fetch_locked(place: Path) -> None:
 
 
 def _install(place: Path) -> None:
-    """What somebody else has: the tarball in an empty folder. It has no dependencies, so this asks
-    no registry."""
+    """Install the tarball in an empty folder, as another person would. It has no dependencies, so
+    this asks no registry."""
     folder = place / "installed"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -68,7 +68,7 @@ def fields_of(tree: ast.Module) -> dict[str, set[str]]:
 
 
 def test_every_document_and_operation_is_there() -> None:
-    """Needs no generator, so it is told everywhere."""
+    """Needs no generator, so it runs everywhere."""
     document = json.loads(_document())
     classes = fields_of(ast.parse((PACKAGE / "generated" / "models.py").read_text()))
     for name, schema in document["components"]["schemas"].items():

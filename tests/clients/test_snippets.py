@@ -1,5 +1,5 @@
-"""Every example of the guide is run as it stands, in order, against a running Tillgate, or says why
-it can't be."""
+"""Every example of the guide is run word for word, in order, against a running Tillgate, or says
+why it can't be."""
 
 import json
 import re
@@ -94,7 +94,7 @@ def delivery(secret: str = SECRET, age: int = 0) -> Delivery:
 
 
 def need(language: str, folder: Path) -> None:
-    """What the language takes is there, or the test is skipped."""
+    """Skip the test unless the programs of the language are there."""
     if shutil.which(RUN[language]) is None:
         pytest.skip(f"{RUN[language]} isn't installed")
     if (

@@ -60,7 +60,7 @@ def install(folder: Path, extra: str = "") -> Path:
 
 
 def _install_sources(folder: Path) -> Path:
-    """The sources as they stand, beside what they ask for: nothing is built or fetched."""
+    """The sources, unbuilt, beside the packages that they need: nothing is built or fetched."""
     run([sys.executable, "-m", "venv", "--without-pip", folder / "environment"])
     python = folder / "environment" / "bin" / "python"
     (packages,) = (folder / "environment").glob("lib/python*/site-packages")

@@ -1,5 +1,5 @@
-"""What the self-audit finds: each is planted in the day of trade of test_verify_ledger, past every
-rule of the database."""
+"""Corruptions that the self-audit finds: each is planted in the day of trade of test_verify_ledger,
+past every rule of the database."""
 
 LAST_OF = "(SELECT max(id) FROM ledger_movement WHERE kind = '{kind}')"
 FIRST_SETTLED = "(SELECT min(id) FROM ledger_movement WHERE kind = 'payment_settled')"

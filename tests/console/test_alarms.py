@@ -148,8 +148,7 @@ def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
 
 
 def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
-    """As many as are told fit on a screen and in memory; how many there are is told all the
-    same."""
+    """The alarm lists as many as fit on a screen and in memory, and says how many there are."""
     many = 3 * verify.FINDINGS_MAX
     tamper(
         "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n,"

@@ -1,4 +1,4 @@
-"""Beat while Redis is away: told in a line a minute, and nothing is to be done when it is back."""
+"""Beat while Redis is away: a log line a minute, and nothing is to be done when it is back."""
 
 import logging
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a benchmark needs it brings, or says in one line."""
+"""Benchmarks bring what they need, or name in one line what is missing."""
 
 import os
 import subprocess

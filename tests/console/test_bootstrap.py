@@ -1,4 +1,4 @@
-"""What the set-up works out before it installs anything."""
+"""Decisions of the set-up before it installs anything."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""What a process may load and ask for before its work begins: whoever makes every start dearer is
-told here, by name."""
+"""Budgets of what a process may load and ask for before its work begins: a change that makes every
+start dearer fails here, by name."""
 
 import json
 import os
@@ -77,8 +77,8 @@ _MIGRATION = re.compile(r"apps\.\w+\.migrations\.")
 
 
 class Start(NamedTuple):
-    """What a process does until its work begins, what it must not have loaded by then, and how many
-    modules there may be: of libraries, and with our own."""
+    """A process until its work begins: modules that it must not have loaded by then, and how many
+    there may be: of libraries, and with our own."""
 
     lines: str
     unwanted: set[str]
@@ -198,8 +198,8 @@ for name, (lines, last) in json.loads(sys.argv[1]).items():
 
 @pytest.fixture(scope="module")
 def started() -> dict[str, dict[str, Any]]:
-    """What each process holds and has asked for when its work begins, or when it was asked for one
-    thing."""
+    """Modules that each process holds and statements that it has sent when its work begins, or
+    after one request."""
     environ = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",

@@ -39,7 +39,7 @@ def compose() -> dict[str, dict[str, Any]]:
 
 
 def written(folder: Path, *arguments: str) -> dict[str, Variables]:
-    """What new_env.sh writes, by file."""
+    """Files that new_env.sh writes, by name."""
     subprocess.run(["sh", str(NEW_ENV), *arguments], cwd=folder, check=True)
     return {
         path.name: dict(line.split("=", 1) for line in path.read_text().splitlines())
@@ -179,7 +179,7 @@ class Deployment:
         return True
 
     def address(self, file: str) -> str:
-        """What the file says, with the place where the pooler is here."""
+        """The address in the file, with the place where the pooler is here."""
         url = self.files[file]["DATABASE_URL"]
         assert url.endswith("@pooler:5432/tillgate")
         return url.replace("@pooler:5432/tillgate", f"@127.0.0.1:{self.pooler.port}/{DATABASE}")

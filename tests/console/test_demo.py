@@ -59,7 +59,7 @@ class Demo:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What it says once it is ready."""
+        """Output of the demo once it is ready."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.errors.read_text()
@@ -91,7 +91,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def said(run: "subprocess.CompletedProcess[str]") -> str:
-    """What a person reads, after the line about their shell."""
+    """Output that a person reads, after the line about their shell."""
     first, _, rest = run.stderr.partition("\n")
     assert first.startswith("ALLOWED_HOSTS, DATABASE_URL, "), run.stderr
     return rest

@@ -1,4 +1,5 @@
-"""What a deployment is told in .env.example and compose.yaml agrees with what the code reads."""
+"""Settings of a deployment in .env.example and compose.yaml agree with those that the code
+reads."""
 
 import json
 import os
@@ -110,7 +111,7 @@ def mounts(service: dict[str, Any]) -> set[str]:
 
 
 def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_written() -> None:
-    """What web and workers share outlives a container; what beat notes for itself needn't."""
+    """Files that web and workers share outlive a container; beat's own notes needn't."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environ = (
         kept
@@ -151,7 +152,7 @@ def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_w
 
 
 def start(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    """What every process begins with, with this environment and nothing else of ours."""
+    """Start of every process, with this environment and nothing else of ours."""
     command = [sys.executable, "-c", "import config.environment"]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return subprocess.run(
@@ -205,8 +206,8 @@ def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test
 
 
 def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> None:
-    """Passwords of other roles, keys of approvals and the passphrase stand in files that the
-    process doesn't get."""
+    """Passwords of other roles, keys of approvals and the passphrase are in files that the process
+    doesn't get."""
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     given = {
         name: service["env_file"] for name, service in services.items() if "env_file" in service

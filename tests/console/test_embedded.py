@@ -1,5 +1,5 @@
-"""The services that manage.py brings: shared by whoever uses the folder, gone with the last of
-them."""
+"""Services that manage.py brings: shared by all processes that use the folder, gone with the last
+of them."""
 
 import contextlib
 import json
@@ -66,7 +66,7 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 class User:
-    """A process that uses the services of a folder until it is told to go."""
+    """A process that uses the services of a folder until it is ended."""
 
     def __init__(self, folder: Path, *more: str) -> None:
         self.process = subprocess.Popen(

@@ -1,5 +1,5 @@
-"""What is written once: every column of every table of money or of a promise is one that a later
-run finds changed, or says what compares it instead; and so is every row."""
+"""Facts that are written once: every column of every table of money or of a promise is one that a
+later run finds changed, or says what compares it instead; and so is every row."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What operators are shown and woken by: each figure is there, and counts what it says."""
+"""Figures and alerts of operators: each figure is there, and counts what it says."""
 
 from datetime import timedelta
 from typing import Any

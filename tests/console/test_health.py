@@ -1,4 +1,4 @@
-"""What a process says of itself to whoever decides where requests go."""
+"""Health of a process, as shown to the program that routes requests."""
 
 import json
 from collections.abc import Iterator

@@ -53,8 +53,8 @@ def lines(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def checked(text: str) -> Sums:
-    """What bean-check does: every transaction balances, accounts are open, and each assertion is
-    what the postings say."""
+    """Run the checks of bean-check: every transaction balances, accounts are open, and each
+    assertion is what the movements say."""
     opened: set[str] = set()
     sums: Sums = defaultdict(Fraction)
     open_transaction: dict[str, Fraction] = defaultdict(Fraction)
@@ -78,7 +78,7 @@ def checked(text: str) -> Sums:
 
 
 def exported(tmp_path: Path, *arguments: str) -> tuple[str, dict[str, Any]]:
-    """What the file holds, and what was told of it."""
+    """The exported file, and the command's output."""
     path = tmp_path / f"{uuid.uuid4()}"
     told = io.StringIO()
     call_command("ledger", "export", "--json", "--output", str(path), *arguments, stdout=told)

@@ -1,7 +1,7 @@
 """Processes without a port show that their loop turns; a worker is ended only when Redis is there
 and it doesn't answer.
 
-That loops turn while Redis is away is told of the processes of tests/console/test_exporters.py.
+That loops turn while Redis is away is tested in tests/console/test_exporters.py.
 """
 
 import os

@@ -32,7 +32,7 @@ LOCK = "LOCK TABLE core_outgoingmail IN ACCESS EXCLUSIVE MODE"
 
 
 class Release(StringIO):
-    """What is told to the operator; the other transaction ends with the first line of it."""
+    """Output for the operator; the other transaction ends with the first line of it."""
 
     def __init__(
         self, blocker: "psycopg.Connection[tuple[object, ...]]", *, is_final: bool

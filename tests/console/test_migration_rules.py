@@ -1,5 +1,5 @@
-"""What a migration may do while the previous release runs: each rule refuses what would stop it,
-and what stops nothing passes."""
+"""Rules for a migration that runs while the previous release serves: each rule refuses one that
+would stop it, and passes one that stops nothing."""
 
 import pytest
 from django.db import migrations, models

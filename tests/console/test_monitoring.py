@@ -1,5 +1,5 @@
-"""What deploy/monitoring asks Prometheus for is exported, and each alert leads to a page that says
-what to do."""
+"""Metrics that deploy/monitoring asks Prometheus for are exported, and each alert leads to a page
+that says what to do."""
 
 import json
 import re
@@ -46,7 +46,7 @@ class Exported(NamedTuple):
 
 
 def scraped() -> Exported:
-    """What a scrape of a service with something in it tells."""
+    """A scrape of a service with something in it."""
     shop = assemble().bakery
     make.service_coins("ETH", 10**18)
     at = clock.real_now()
@@ -147,7 +147,7 @@ def test_an_alert_says_how_urgent_it_is_and_what_to_do(rule: dict[str, dict[str,
 
 
 def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
-    """What is in review or in trouble is somebody's business."""
+    """Records in review or in trouble are somebody's business."""
     asked = " ".join(str(rule["expr"]) for rule in alerts())
     for name in (
         "tillgate_review",

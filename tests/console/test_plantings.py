@@ -66,7 +66,7 @@ LAST = 110
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """Whatever happens inside has not happened; entries are checked at their statement, so that
+    """A block whose statements are rolled back; entries are checked at their statement, so that
     tables can be altered."""
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -166,7 +166,7 @@ def _ask_two(shop: Shop) -> None:
 
 
 def _tell(shop: Shop) -> None:
-    """A sale that an endpoint is still to be told of."""
+    """A sale that an endpoint is still to be notified of."""
     body = {
         "webhook_endpoint": {
             "url": "https://1.1.1.1/hook",
@@ -289,7 +289,7 @@ def test_the_untouched_books_are_clean(books: Shop) -> None:
 
 
 def test_runs_since_any_point_find_nothing_in_untouched_books(books: Shop) -> None:
-    """Whatever part of the history a run begins at, what it reads agrees with itself."""
+    """A run from any part of the history agrees with itself."""
     names = [item.name for item in INVARIANTS if item.is_incremental]
     point = point_here()
     with connection.cursor() as cursor:
@@ -304,7 +304,7 @@ def test_runs_since_any_point_find_nothing_in_untouched_books(books: Shop) -> No
 
 @pytest.fixture(scope="module")
 def point(books: Shop, django_db_blocker: Any) -> VerifiedPoint:
-    """What is planted is written after it."""
+    """A verified point; faults are planted after it."""
     with django_db_blocker.unblock():
         return point_here()
 

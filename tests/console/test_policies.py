@@ -27,7 +27,7 @@ REFUSED = "violates row-level security|permission denied for wallet choice"
 
 @contextmanager
 def shown(*shops: Shop, mode: str = "test") -> Iterator[None]:
-    """What the web asks on behalf of these stores."""
+    """Rows that the web is shown on behalf of these stores."""
     with acting_as(WEB), tenancy.within(tenancy.of([shop.store for shop in shops], [mode])):
         yield
 

@@ -1,4 +1,5 @@
-"""What the watcher tells of a real PgBouncer: who waits for a connection, and since when."""
+"""Figures of a real PgBouncer that the watcher reports: who waits for a connection, and since
+when."""
 
 import threading
 from collections.abc import Iterator

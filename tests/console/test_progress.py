@@ -11,7 +11,7 @@ from dev.template_database import AppliedMigrations
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """Time that passes on request."""
 
     def __init__(self) -> None:
         self.now = 100.0

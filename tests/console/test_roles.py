@@ -165,7 +165,8 @@ def test_what_somebody_changed_is_put_right_once(db: None) -> None:
 
 
 def test_nobody_but_the_owner_makes_tables(db: None) -> None:
-    """What somebody gave, and what every new database gives at first, is taken and reported."""
+    """Privileges that somebody gave, and those that every new database gives at first, are taken
+    and reported."""
     database = connection.ops.quote_name(connection.settings_dict["NAME"])
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,5 +1,5 @@
-"""What a shell has for other programs neither steers nor breaks the demo and the tests, and only a
-database of ours is migrated."""
+"""Variables that a shell has for other programs neither steer nor break the demo and the tests, and
+only a database of ours is migrated."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""What Tillgate is built from is pinned and listed, and who can't be asked about it is said so."""
+"""Dependencies of Tillgate are pinned and listed, and those whose registry can't be asked are
+named."""
 
 import json
 import re
@@ -28,7 +29,7 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def registry(httpserver: HTTPServer) -> str:
-    """As Docker Hub answers: who has no token is told where one is had."""
+    """Docker Hub's answers: a request without a token is shown where to get one."""
 
     def manifest(request: Request) -> Response:
         if request.headers.get("Authorization") != "Bearer anybody":
@@ -157,8 +158,8 @@ def test_an_audit_never_calls_clean_what_nobody_could_tell_about(
     told: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The program is a stand-in that says what pip-audit says: without a network it tells no
-    package apart from a clean one."""
+    """The program is a stand-in that says what pip-audit says: without a network it can't
+    distinguish a package from a clean one."""
     program = tmp_path / "pip-audit"
     line = (
         "print(json.dumps({'dependencies': said}))"

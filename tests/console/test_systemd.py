@@ -49,7 +49,7 @@ def compose() -> dict[str, dict[str, list[str]]]:
 
 
 def command(name: str) -> list[str]:
-    """What compose runs, or else the image."""
+    """The command that compose runs, or else the image."""
     given = compose()[name].get("command")
     if given:
         return list(given)
@@ -57,7 +57,7 @@ def command(name: str) -> list[str]:
 
 
 def words(name: str) -> list[str]:
-    """What the unit runs, as compose says it: without the folder of programs, the shell of
+    """The command of the unit in compose's words: without the folder of programs, the shell of
     credentials and a node's name."""
     line = unit(name)["ExecStart"][0].removeprefix(PROGRAMS)
     line = re.sub(r"^/bin/sh -c '.*; exec (.*)'$", r"\1", line)

@@ -73,7 +73,7 @@ def test_a_run_since_a_point_reads_what_was_written_since(shop: Shop) -> None:
 def test_a_boundary_is_behind_whoever_may_still_commit(
     django_db_setup: None, django_db_blocker: Any
 ) -> None:
-    """What a slow transaction writes is read by the next run, though later ones were seen."""
+    """Rows of a slow transaction are read by the next run, though later ones were seen."""
     drawn: list[int] = []
     has_drawn, may_commit = threading.Event(), threading.Event()
 

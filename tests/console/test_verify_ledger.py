@@ -38,8 +38,8 @@ def refund(shop: Shop, payment: dict[str, Any], amount: str, key: str) -> str:
 
 
 def trade() -> Cast:
-    """A day of it: sales with a platform's share, too little, too late, refunds done and under way,
-    coins sent, events told."""
+    """A day of trade: sales with a platform's share, too little, too late, refunds done and under
+    way, coins sent, events delivered."""
     cast = assemble()
     shop = cast.bakery
     change_store(
@@ -88,8 +88,7 @@ def _listen(shop: Shop) -> None:
 
 
 def _send(shop: Shop) -> None:
-    """What a day of sending leaves behind: two transfers of the hot wallet, mined and dealt
-    with."""
+    """A day of sending: two transfers of the hot wallet, mined and dealt with."""
     at = clock.real_now()
     hot = "0x" + "ab" * 20
     HotWallet.objects.create(chain_id="sepolia", address=hot, next_nonce=2)
@@ -178,7 +177,7 @@ def tamper(statements: str) -> None:
 
 @pytest.fixture(scope="module")
 def point(day: Cast, django_db_blocker: Any) -> VerifiedPoint:
-    """What tampers is written after it."""
+    """A verified point; changes are made after it."""
     with django_db_blocker.unblock():
         return point_here()
 

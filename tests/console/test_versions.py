@@ -1,5 +1,5 @@
-"""What is too old is refused in one sentence, before anything is written; PostgreSQL 16 works, with
-a function of ours for the one that it lacks."""
+"""Old versions are refused in one sentence, before anything is written; PostgreSQL 16 works, with a
+function of ours for the one that it lacks."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Waiting for what starts: slow is no failure while anything moves, and what stands still is given
-up with its name, its log and the reason."""
+"""Waiting for programs that start: slow is no failure while anything moves, and a program that does
+nothing is given up with its name, its log and the reason."""
 
 import subprocess
 import sys
@@ -84,7 +84,7 @@ def test_what_ended_is_told_at_once_with_its_status(tmp_path: Path) -> None:
 
 
 def test_a_database_that_recovers_for_long_is_waited_for(tmp_path: Path) -> None:
-    """As it starts after a crash: whoever asks is refused at once, and it goes on."""
+    """A start after a crash: connections are refused immediately, and it goes on."""
     slow = SlowProcess(tmp_path, AT_WORK["a processor"])
     (tmp_path / "postmaster.pid").write_text(f"{slow.process.pid}\n{tmp_path}\n")
 

@@ -1,4 +1,4 @@
-"""What is forked with everything loaded runs the command it was made for, and never outlives the
+"""A process forked with everything loaded runs the command it was made for, and never outlives the
 one that made it."""
 
 import subprocess

@@ -170,7 +170,7 @@ def test_nothing_is_booked_at_a_time_that_nobody_can_read(books: Books, moment: 
 
 
 def test_a_table_of_ones_own_stands_in_for_none_of_the_books(books: Books) -> None:
-    """What checks balances reads the books, whatever else has their names."""
+    """Checks of balances read the ledger, whatever else has the names of its tables."""
     payout = books.payout(20 * ETHER)
     database = connection.ops.quote_name(connection.settings_dict["NAME"])
     with connection.cursor() as cursor:

@@ -1,5 +1,5 @@
-"""What the web's role gives back and settles: what nothing may pay any more, and what a chain has
-brought, each once."""
+"""Returns and settlements by the web's role: deposits that no payment may use any more, and those
+that a chain has brought, each once."""
 
 import uuid
 from datetime import timedelta

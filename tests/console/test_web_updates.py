@@ -1,5 +1,5 @@
-"""What the web's role may update of what decides about money and people: each column that it needs,
-for a reason that grants.txt gives, and no other."""
+"""Updates that the web's role may make of what decides about money and people: each column that it
+needs, for a reason that grants.txt gives, and no other."""
 
 import re
 from typing import Any

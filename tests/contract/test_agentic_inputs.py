@@ -1,4 +1,4 @@
-"""What agents send and isn't right: each with its code, in the one shape of their API, and nothing
+"""Wrong requests of agents: each with its code, in the one shape of their API, and nothing
 moved."""
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""Who gets in: every credential, on its own surface, with its own scopes, and what the others are
-told."""
+"""Authentication: every credential, on its own surface, with its own scopes, and the refusals of
+the others."""
 
 import base64
 import re

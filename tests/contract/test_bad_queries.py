@@ -1,5 +1,5 @@
-"""What comes in an address and can't be read: every paged list answers with a page, every range of
-days with days, and none with a 500."""
+"""Query parameters that can't be read: every paged list answers with a page, every range of days
+with days, and none with a 500."""
 
 from typing import Any
 

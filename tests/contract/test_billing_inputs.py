@@ -12,7 +12,7 @@ from tests.dashboard.browse import Browser
 
 
 def misread(api: Api, row: Row) -> str | None:
-    """What is wrong with the answer to a row; None when it is as it should be."""
+    """Errors of the answer to a row; None when it is as it should be."""
     answer = api(row.method, row.path, row.body)
     if answer.status_code != row.status:
         return f"{row.name}: {answer.status_code} {answer.content[:200]!r}"

@@ -1,5 +1,5 @@
-"""What the description calls a valid field, the field's rule takes: a client that checks a request
-by its schema isn't refused for the form of a value.
+"""A valid field by the description is valid by the field's rule: a client that checks a request by
+its schema isn't refused for the form of a value.
 
 What depends on records stays: an id that nobody has, a currency without a rate. NUL and half
 characters are refused in every text, and in no schema.

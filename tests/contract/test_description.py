@@ -49,8 +49,8 @@ class Validator(OpenAPIV31SpecValidator):
 def test_the_description_is_drawn_up_by_a_process_that_ends_is_valid_and_names_every_route(
     monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
-    """What draws it up stays out of the process that answers. (What that one has loaded before is
-    told in tests/console/test_budgets.py.)"""
+    """The process that draws the description up isn't the one that answers. (Modules that the
+    latter has loaded before are tested in tests/console/test_budgets.py.)"""
     monkeypatch.delitem(sys.modules, GENERATOR, raising=False)
     _document.cache_clear()
     answer = Api().get("/openapi.json")
@@ -154,7 +154,7 @@ def test_every_method_tells_what_a_success_looks_like() -> None:
 
 
 def is_bare(schema: Any) -> bool:
-    """Whether a schema says nothing about what stands there."""
+    """Whether a schema says nothing about the value."""
     if "$ref" in schema:
         return False
     several = schema.get("anyOf") or schema.get("oneOf")
@@ -258,7 +258,7 @@ def test_every_operation_says_where_it_is_who_may_call_it_and_what_it_does() -> 
 
 
 def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
-    """Generated clients take the first shape that fits: the one with a code stands before the bare
+    """Generated clients take the first shape that fits: the one with a code comes before the bare
     sentence, which fits everything."""
     schemas = json.loads(_document())["components"]["schemas"]
     assert [schema["$ref"].rpartition("/")[2] for schema in schemas["AnyError"]["anyOf"]] == [

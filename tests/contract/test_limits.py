@@ -387,7 +387,8 @@ def test_a_bucket_lets_through_its_burst_and_its_rate_within_one_percent(
 
 
 def test_a_bucket_fills_without_steps() -> None:
-    """A token is back after exactly its share of a minute, and what is told to wait is enough."""
+    """A token is back after exactly its share of a minute, and the wait that a refusal names is
+    enough."""
     per_minute, _ = project.LIMITS["payment_create"]["live"]
     share = 60 / per_minute
     begin = time.monotonic()

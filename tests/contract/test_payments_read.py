@@ -1,5 +1,5 @@
-"""What reading a payment tells: lists and filters, history, summary, reconciliation, catalogues and
-the public checkout."""
+"""Reads of payments: lists and filters, history, summary, reconciliation, catalogs and the public
+checkout."""
 
 import pytest
 from django.db import connection

@@ -57,7 +57,7 @@ def test_a_date_is_refused_in_the_documented_order(bakery: Shop, kind: str) -> N
 
 
 def test_a_range_that_cant_be_is_refused_as_described(bakery: Shop) -> None:
-    """`Api` holds the answer against the description, whose shape has the days that are told."""
+    """`Api` holds the answer against the description, whose shape has the days that are shown."""
     for first, last, told in (
         ("2020-01-01", "2026-01-01", "max_days"),
         ("2999-01-01", "2999-01-02", "available_through"),
@@ -210,7 +210,7 @@ def test_a_store_has_a_limited_number_of_reports_under_way(bakery: Shop, monkeyp
 
 
 def asked_earlier(row: Report, days: int) -> Report:
-    """The same of a range that began earlier, asked for so many days before."""
+    """The report of a range that began earlier, asked for so many days before."""
     earlier = copy(row)
     earlier.pk = new_id()
     earlier.period_from -= timedelta(days=days)

@@ -1,5 +1,5 @@
-"""Whose rows PostgreSQL shows each request: every path, page and public link is asked, and every
-statement that it sends is looked at."""
+"""Rows that PostgreSQL shows each request: every path, page and public link is asked, and every
+statement that it sends is checked."""
 
 import re
 from collections.abc import Iterator
@@ -108,7 +108,7 @@ CUSTOMER = "a customer's link"
 
 
 class Seen:
-    """What the web's statements were shown: openings by name, and the stores and modes of all
+    """Rows that the web's statements were shown: openings by name, and the stores and modes of all
     others."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ def watched() -> Iterator[Seen]:
 
 
 def leave_scope_of(shop: Shop) -> None:
-    """What a request of this store would leave on the connection."""
+    """Leave the scope that a request of this store would leave on the connection."""
     with tenancy.within(tenancy.of([shop.store], ["test"])), connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 

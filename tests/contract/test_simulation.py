@@ -1,4 +1,4 @@
-"""What a simulated deposit may be asked for, each refusal with its code."""
+"""Refusals of a simulated deposit, each with its code."""
 
 from typing import Any
 

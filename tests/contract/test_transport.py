@@ -1,5 +1,5 @@
-"""What every path does with broken transport: JSON answers of the documented shape, never a page,
-never a 500."""
+"""Broken transport at every path: JSON answers of the documented shape, never a page, never a
+500."""
 
 from typing import Any
 

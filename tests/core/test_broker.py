@@ -1,4 +1,4 @@
-"""What Celery does with its connection when Redis is killed: nothing of it may end a worker."""
+"""Celery's connection when Redis is killed: nothing of it may end a worker."""
 
 import logging
 from contextlib import suppress

@@ -1,5 +1,5 @@
-"""A refusal that hangs on a constraint of the database hangs on its name: whatever else a row
-breaks is never told as that."""
+"""A refusal that comes from a constraint of the database is known by its name: a row that breaks
+another one is never reported as that."""
 
 import ast
 

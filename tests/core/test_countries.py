@@ -1,4 +1,4 @@
-"""What people write for a country, in their language, is known by its code."""
+"""Countries that people write in their language are known by their code."""
 
 import json
 import os

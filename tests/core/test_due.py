@@ -1,5 +1,5 @@
-"""What falls due while a test clock is moved: of most kinds a store has nothing, and their modules
-aren't asked; what first comes into being on the way is done in its time like everything else."""
+"""Records that fall due while a test clock is moved: of most kinds a store has nothing, and their
+modules aren't asked; records that begin on the way are done in their time like everything else."""
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,5 +1,5 @@
-"""What others can have sent to a person is bounded per mailbox and day; what tells people about
-their accounts never is."""
+"""Emails that others can have sent to a person are bounded per mailbox and day; those about
+people's own accounts never are."""
 
 import logging
 import uuid

@@ -35,7 +35,7 @@ def taken(queue: str) -> Any:
 
 
 def meaning(message: Any) -> tuple[Any, ...]:
-    """What a worker reads of it."""
+    """A worker's reading of the message."""
     names = ("lang", "task", "parent_id", "group", "ignore_result")
     own_number = (
         message.headers["id"] == message.headers["root_id"] == message.properties["correlation_id"]

@@ -184,7 +184,7 @@ def test_core_heartbeat_is_written(db: None) -> None:
 
 
 def test_a_missing_privilege_is_not_swallowed(db: None) -> None:
-    """What the tests above rely on."""
+    """The tests above rely on it."""
     refused = pytest.raises(ProgrammingError, match="permission denied")
     with refused, transaction.atomic(), acting_as(WEB):
         celery.tasks["core.heartbeat"].apply(throw=True)

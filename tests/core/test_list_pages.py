@@ -13,7 +13,8 @@ from tests.cast import Shop
 
 
 def read_all(shop: Shop, path: str) -> tuple[list[str], list[int]]:
-    """Ids as whoever goes on while there are pages reads them, and the totals told meanwhile."""
+    """IDs as a client that goes on while there are pages reads them, and the totals shown
+    meanwhile."""
     ids: list[str] = []
     totals = []
     number = pages = 1

@@ -24,7 +24,7 @@ VALUES = {
 
 
 class Post:
-    """What arrived at an SMTP server; `refuses` is what it says to every recipient."""
+    """Emails that arrived at an SMTP server; `refuses` is its answer to every recipient."""
 
     def __init__(self) -> None:
         self.emails: list[Any] = []

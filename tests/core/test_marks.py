@@ -78,7 +78,7 @@ def test_a_lower_number_that_is_committed_while_a_run_reads_is_read_by_the_next(
 
 
 def test_a_mark_from_another_cluster_has_settled(committed: None) -> None:
-    """Whoever ran there doesn't run here; its numbers may be far ahead of this cluster's."""
+    """No transaction of that cluster runs here; its numbers may be far ahead of this cluster's."""
     for number in ("9000000000000", "3"):
         RowTurn.objects.update_or_create(job=MARK.name, defaults={"row_id": f"5:9:{number}"})
         MARK.begin().end(12)

@@ -201,7 +201,7 @@ def test_a_name_that_turns_private_is_not_connected_to(listener: Listener) -> No
 def test_the_address_that_was_checked_is_the_one_connected_to(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks the resolver a second time would get another address; nobody asks."""
+    """A second question to the resolver would get another address; nobody asks."""
     monkeypatch.setattr(net, "is_public", lambda address: address == "127.0.0.1")
     url = f"http://rebind.test:{listener.port}/"
     assert posted(answers(["127.0.0.1"], ["10.0.0.1"]), url) == [200]

@@ -1,5 +1,5 @@
-"""A database that takes no writes, as after a failover or on a full disk: reads go on, and whoever
-writes is told when to come back."""
+"""A database that takes no writes, as after a failover or on a full disk: reads go on, and a
+request that writes is answered with when to come back."""
 
 from collections.abc import Iterator
 

@@ -59,7 +59,7 @@ def note(shop: Shop, at: datetime, **call: Any) -> None:
 
 
 def check_now() -> None:
-    """What a transaction checks at its end: no day is dropped before."""
+    """The check of a transaction at its end: no day is dropped before."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
 

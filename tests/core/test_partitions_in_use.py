@@ -1,4 +1,4 @@
-"""A day of the request log that somebody reads is dropped later, and stands in nobody's way."""
+"""A day of the request log that somebody reads is dropped later, and blocks nobody."""
 
 import threading
 import time

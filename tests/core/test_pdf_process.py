@@ -1,5 +1,5 @@
-"""What draws a document is a process of its own: it takes its memory with it, knows no secrets, and
-hurts nobody when it dies."""
+"""The process that draws a document takes its memory with it, knows no secrets, and hurts nobody
+when it dies."""
 
 import io
 import os
@@ -32,7 +32,7 @@ INSIDE = EmbeddedFile(
 
 @pytest.fixture(scope="module", autouse=True)
 def _secrets_around() -> Iterator[None]:
-    """Whoever starts a process here knows some; afterwards none is left."""
+    """Secrets around each test's process; afterward none is left."""
     _end()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENCRYPTION_KEYS", "a-secret")

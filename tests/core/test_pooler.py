@@ -60,7 +60,7 @@ class Pooled:
         self.forks = Forks(self.environment)
 
     def ask(self, script: str) -> str:
-        """What a fork prints whose database is the pooler."""
+        """Output of a fork whose database is the pooler."""
         return self._said(self.forks.run(BEGIN + script))
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class Pooled:
         self.pooler.stop()
 
     def run(self, script: str, **environment: str) -> str:
-        """What a process prints that starts so."""
+        """Output of a process that starts so."""
         done = subprocess.run(
             [sys.executable, "-c", script],
             cwd=ROOT,
@@ -186,7 +186,7 @@ print(settings.DATABASES["default"]["OPTIONS"]["prepare_threshold"])
 
 
 def test_the_web_server_starts(pooler: Pooled) -> None:
-    """What a pooler would refuse isn't sent to it when a connection begins."""
+    """Settings that a pooler would refuse aren't sent to it when a connection begins."""
     told = pooler.ask("""
 import config.asgi
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""What was kept long enough goes, in batches; what is still needed stays."""
+"""Records that were kept long enough are deleted, in batches; those still needed stay."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -55,7 +55,7 @@ def month(bakery: Shop) -> datetime:
 
 
 def check_now() -> None:
-    """What a transaction checks at its end: no month is dropped before."""
+    """The check of a transaction at its end: no month is dropped before."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
 

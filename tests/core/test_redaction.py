@@ -1,4 +1,4 @@
-"""What never reaches a log: keys, tokens, and the links that are keys themselves."""
+"""Redaction of logs: keys, tokens, and the links that are keys themselves."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""Who opens a stranger's file can do nothing else: read no other file, reach nobody, start nothing,
-know no secret, and answer with nothing but pixels."""
+"""The process that opens a stranger's file can do nothing else: read no other file, reach nobody,
+start nothing, know no secret, and answer with nothing but pixels."""
 
 import io
 import json
@@ -82,7 +82,7 @@ def pdf_of(content: bytes) -> bytes:
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """What `program` answers is taken for the answer of a process that a file has taken over."""
+    """The answer of `program` is taken for that of a process that a file has taken over."""
 
     def answer(program: str) -> None:
         path = tmp_path / "program.py"

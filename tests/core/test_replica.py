@@ -104,7 +104,7 @@ def answers() -> dict[tuple[str, str], int]:
 
 @pytest.fixture
 def answered() -> Any:
-    """What has been answered since the test began."""
+    """Statements that have been answered since the test began."""
     before = answers()
 
     def since() -> dict[tuple[str, str], int]:

@@ -1,5 +1,5 @@
-"""A connection that is one's own: what it was told stays told, and that the server has closed it is
-noticed before it is used."""
+"""A connection that is one's own keeps its settings, and notices that the server has closed it
+before it is used."""
 
 from typing import Any
 

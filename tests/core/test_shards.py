@@ -1,5 +1,5 @@
-"""What is made where a shard is set tells it, in the forms that there are without one, and opens
-what it opens without one."""
+"""Records that are made where a shard is set name it, in the forms that there are without one, and
+open what they open without one."""
 
 import json
 import os

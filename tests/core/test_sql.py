@@ -66,7 +66,7 @@ def test_what_is_prepared_outlives_a_rollback_and_ends_with_a_table_that_is_alte
 @pytest.mark.django_db
 def test_what_is_altered_elsewhere_is_planned_again_after_one_refusal() -> None:
     """A release that widens a column while processes of the one before it run: no statement is
-    refused for ever. The connection isn't told what a block does, as of another connection."""
+    refused forever. The connection doesn't know what a block does, as on another connection."""
     ask = Statement("SELECT name FROM baker WHERE id = %(id)s::int")
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE baker (id int, name varchar(5))")

@@ -29,7 +29,7 @@ def of(shop: Shop, mode: str = "test") -> Scope:
 
 
 def on_the_server() -> Scope:
-    """What the connection's settings are now, asked past everything of ours."""
+    """The connection's settings at this moment, asked past everything of ours."""
     names = ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in SETTINGS)
     stores, modes, told = connection.connection.execute(f"SELECT {names}").fetchone()
     if modes == EVERYONE:
@@ -120,7 +120,7 @@ def test_two_stores_on_one_connection_are_shown_their_own(
 def test_a_request_begins_with_nobodys_rows(
     cast: Cast, mine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the last one was, until a link or a credential says whose it is."""
+    """Rows of the last request are hidden until a link or a credential names a store."""
     assert cast.bakery.test.get(f"/payments/{mine}").status_code == 200
     assert on_the_server() == of(cast.bakery)
     shown: list[set[str]] = []

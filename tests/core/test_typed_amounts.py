@@ -1,4 +1,4 @@
-"""What people type as an amount, in each form of numbers that a reader can have."""
+"""Amounts that people type, in each form of numbers that a reader can have."""
 
 import pytest
 from hypothesis import given

@@ -1,5 +1,5 @@
 """Squashed migrations: databases of before take them as applied, and one that stopped halfway is
-told so."""
+refused with the reason."""
 
 import re
 from typing import Any
@@ -24,7 +24,7 @@ SQUASHED = sorted(
 
 
 def each(keys: list[tuple[str, str]]) -> list[Any]:
-    """What one app is told, another is told too: in the suite the first two are."""
+    """Each app, or in the suite the first two, whose answers are those of all others."""
     return [pytest.param(*key, marks=() if key in keys[:2] else pytest.mark.whole) for key in keys]
 
 

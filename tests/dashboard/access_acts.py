@@ -29,7 +29,7 @@ CODE_FIRST = {"passkey_add", "security_email"}
 
 
 def lost(world: Cast, room: str) -> Step:
-    """What a viewer made when they could do more."""
+    """Records that a viewer made when they could do more."""
     victor = person("victor")
     store = world.bakery.store
     join(store, victor, Role.VIEWER)

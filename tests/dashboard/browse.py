@@ -20,7 +20,7 @@ from apps.stores.models import User
 
 
 class Browser:
-    """A person who has signed in, or a visitor. (How one signs in is told in test_sign_in.)"""
+    """A person who has signed in, or a visitor. (Signing in is tested in test_sign_in.)"""
 
     def __init__(self, user: User | None = None, *, answers: bool = False) -> None:
         self.client = Client()
@@ -79,8 +79,8 @@ class Browser:
         return self.client.post(address(path), sent)
 
     def prove(self) -> "Browser":
-        """A code of the person's app, which they set up when they have none, has been taken a
-        moment ago; it holds for five minutes. (Its form is told in test_sign_in.)"""
+        """Enter a code of the person's app, which they set up when they have none; it holds for
+        five minutes. (Its form is tested in test_sign_in.)"""
         assert self.user is not None
         factor = second_factor.confirmed(self.user)
         if factor is None:
@@ -121,7 +121,7 @@ def address(path: str) -> str:
 
 
 def code_of(factor: SecondFactor) -> str:
-    """What the app shows now."""
+    """The code that the app shows now."""
     return f"{totp(unhexlify(factor.key)):06d}"
 
 
@@ -133,7 +133,7 @@ def next_code(user: User) -> str:
 
 
 def hidden_fields(answer: Any) -> dict[str, str]:
-    """What the form of a page brings back by itself."""
+    """Hidden fields that the form of a page brings back by itself."""
     found = re.findall(
         r'<input type="hidden" name="([\w.]+)" value="([^"]*)"', answer.content.decode()
     )
@@ -154,7 +154,8 @@ def text(answer: Any) -> str:
 
 
 def field_errors(answer: Any) -> dict[str, str]:
-    """What a page says at its inputs, by input; each is marked as wrong and names its sentence."""
+    """Errors of a page at its inputs, by input; each input is marked as wrong and names its
+    sentence."""
     page = answer.content.decode()
     told = {
         name: unescape(sentence)

@@ -1,4 +1,4 @@
-"""What it takes to be let in: a page asks each thing about who is there once."""
+"""Statements before a page's own: a page asks each thing about the person who is there once."""
 
 from collections import Counter
 from typing import Any

@@ -1,5 +1,5 @@
-"""Every form of the dashboard: what is wrong stands at its input, is tied to it for a screen
-reader, and has the focus."""
+"""Every form of the dashboard: each error is at its input, is tied to it for a screen reader, and
+has the focus."""
 
 import re
 from collections.abc import Iterator

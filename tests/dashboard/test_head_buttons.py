@@ -1,4 +1,5 @@
-"""The buttons of a page's head stand in one order: what ends something first, the main one last."""
+"""The buttons of a page's head have one order: the one that ends something first, the main one
+last."""
 
 import re
 from pathlib import Path

@@ -123,7 +123,7 @@ class Listed:
 
 
 def signed_payment(cast: Cast) -> None:
-    """What a payer has signed for a payment."""
+    """A payer's signature for a payment."""
     here = {"store": cast.bakery.store, "mode": "test", "created_at": clock.real_now()}
     address = PaymentAddress.objects.filter(payment=payment(cast.bakery.test)["id"]).first()
     assert address is not None

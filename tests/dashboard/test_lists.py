@@ -374,7 +374,7 @@ def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast) -> None:
 
 
 def test_every_listing_names_its_columns_once_and_has_its_pages() -> None:
-    """What its pages show is told in test_list_files."""
+    """Pages of the listings are tested in test_list_files."""
     shown = {(case.page, case.file) for case in CASES}
     for noun, item in LISTINGS.items():
         keys = [column.key for column in item.columns]

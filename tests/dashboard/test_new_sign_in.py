@@ -1,5 +1,5 @@
-"""A sign-in from a new browser or network is told by email, whose link ends the session; a known
-one is no news."""
+"""A sign-in from a new browser or network sends an email, whose link ends the session; a known one
+sends none."""
 
 import re
 from datetime import timedelta

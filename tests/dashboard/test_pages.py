@@ -326,7 +326,7 @@ def ask(browser: Browser, page: Page, path: str, method: str | None = None) -> A
 
 
 def is_turned_away(browser: Browser, path: str, method: str) -> bool:
-    """Whether the role may not enter, asked as HTMX does: it is told so without a page."""
+    """Whether the role may not enter, asked as HTMX does: it is refused without a page."""
     headers = {"HX-Request": "true"}
     answer = (browser.get if method == "GET" else browser.post)(path, headers=headers)
     browser.client.cookies.pop("messages", None)  # the page at home would show them
@@ -386,8 +386,8 @@ def test_a_viewer_may_not_write(records: Records) -> None:
 
 
 def is_asked(role: str, permission: str) -> bool:
-    """Whom a page turns away asks for it, and of those who may enter the one who may least: an
-    owner enters every page in the test of what it carries."""
+    """The role that a page refuses asks for it, and of those who may enter the one who may least:
+    an owner enters every page in the test of what it carries."""
     if whole.IS_WHOLE or not roles.may(role, permission):
         return True
     allowed = [item for item in Role.values if roles.may(item, permission)]

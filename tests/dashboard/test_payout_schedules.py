@@ -12,7 +12,7 @@ TWIN = "0x5290000000000000000000000000000000009ee7"
 
 
 def choices(browser: Browser) -> list[str]:
-    """What the form offers as destinations."""
+    """Destinations that the form offers."""
     page = text(browser.get("payouts/schedules/new"))
     select = page.partition('id="destination"')[2].partition("</select>")[0]
     return [option.strip() for option in re.findall(r"<option[^>]*>([^<]*)<", select)]

@@ -266,7 +266,7 @@ def options(page: str) -> list[str]:
 
 
 def dearer(rate: str) -> None:
-    """What a coin is worth today."""
+    """Raise the price of a coin today."""
     Rate.objects.filter(asset="SETH", currency="EUR").update(rate=Decimal(rate))
 
 

@@ -1,5 +1,5 @@
-"""Reports and statements in the dashboard: asked for in words, shown as far as they are, and told
-only to their store."""
+"""Reports and statements in the dashboard: requested in words, shown as far as they are, and only
+to their store."""
 
 import csv
 import io

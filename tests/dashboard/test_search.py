@@ -49,7 +49,8 @@ def groups(browser: Browser, typed: str) -> dict[str, list[str]]:
 
 
 def hits(shop: Shop, group: str, typed: str) -> list[str]:
-    """What one group of the page shows to the owner, without the page and the other groups."""
+    """Results of one group of the page, as shown to the owner, without the page and the other
+    groups."""
     asked = next(item for item in GROUPS if item.title == group)
     viewer = Access.for_session(shop.owner, shop.store, "test")
     term = SearchTerm.of(typed)

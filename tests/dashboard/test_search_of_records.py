@@ -1,5 +1,5 @@
-"""What is found by who sent coins or was sent them, and by the IDs of records: of the own store
-alone, by those who may see it."""
+"""Search by the sender or recipient of coins, and by the IDs of records: of the own store alone, by
+those who may see it."""
 
 from apps.access.models import RequestEntry
 from apps.chain.models import Deposit, UnmatchedTransfer

@@ -1,5 +1,4 @@
-"""The list of a person's sessions: what stands in it, and that signing one out from elsewhere ends
-it at once."""
+"""The list of a person's sessions, and that signing one out from elsewhere ends it immediately."""
 
 from datetime import timedelta
 

@@ -241,7 +241,8 @@ def test_what_is_no_small_raster_picture_is_refused(cast: Cast) -> None:
 
 
 def test_a_store_uploads_only_so_much(cast: Cast) -> None:
-    """What isn't a picture at first sight costs nothing; another store has its own budget."""
+    """A file that isn't a picture at first sight costs nothing; another store has its own
+    budget."""
     store_id = str(cast.bakery.store.pk)
     browser = Browser(cast.alice)
     assert upload(browser, picture()).status_code == 303

@@ -117,7 +117,7 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
 
 
 def test_coins_have_six_digits_that_count_with_all_of_them_at_hand(cast: Cast) -> None:
-    """What adds up is the value; the file and the title of each amount have every digit."""
+    """The sum is that of the values; the file and the title of each amount have every digit."""
     for atomic in (4_081_205_555_555_555_555, 11_008_800_000_001):
         make.store_coins(cast.strangers.store, "SETH", atomic)
     browser = Browser(cast.charlie)

@@ -1,5 +1,5 @@
-"""The verification of one's own business: submitted, decided, told, submitted again; and what waits
-for it."""
+"""The verification of one's own business: submitted, decided, notified, submitted again; and what
+waits for it."""
 
 from typing import Any
 

@@ -42,8 +42,8 @@ PDF = small_pdf()
 
 
 def hidden(described: bytes) -> bytes:
-    """The same PDF with what would be run at its beginning, as the attack has it: between what
-    looks like the beginning and the end of a stream, in comments."""
+    """The PDF with what would be run at its beginning, as the attack has it: between what looks
+    like the beginning and the end of a stream, in comments."""
     return PDF.replace(
         b"/Type /Catalog", b"%stream\n" + described + b"\n%endstream\n/Type /Catalog", 1
     )

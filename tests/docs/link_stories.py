@@ -1,4 +1,4 @@
-"""What an integration does with payment links, for the reference."""
+"""An integration's story with payment links, for the reference."""
 
 from tests.cast import Shop
 from tests.docs.recorder import Recorder

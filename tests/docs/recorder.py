@@ -105,7 +105,7 @@ SECRET_FIELDS = {"access_token", "refresh_token", "client_secret", "code", "code
 
 
 def shape(value: Any) -> Any:
-    """What stays the same when a story is told again."""
+    """The shape of an answer, which stays equal when a story is run again."""
     if isinstance(value, dict):
         return {name: shape(item) for name, item in sorted(value.items())}
     if isinstance(value, list):

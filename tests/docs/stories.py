@@ -388,7 +388,7 @@ def agents(tell: Recorder, shop: Shop) -> None:
 
 
 def people(tell: Recorder, cast: Cast) -> None:
-    """What a person who is signed in does, and the app that they let in."""
+    """A signed-in person's story, and the app that they authorize."""
     alice = Browser(cast.alice).prove().client
     wanted = {"name": "Shop", "mode": "test", "scopes": ["payments:read", "payments:write"]}
     key = tell(alice, "POST", "/api_keys", {"api_key": wanted}, code=next_code(cast.alice))["id"]

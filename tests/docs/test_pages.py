@@ -226,7 +226,7 @@ def test_a_page_with_code_takes_a_key_and_others_do_not() -> None:
 
 
 def test_a_web_process_keeps_little() -> None:
-    """That it loads nothing that draws them is told in tests/console/test_budgets.py."""
+    """That it loads nothing that draws them is tested in tests/console/test_budgets.py."""
     kept = site()
     assert sum(map(len, kept.pages.values())) + len(kept.index) <= KEPT_BYTES_MAX
 

@@ -34,7 +34,7 @@ _PATHS = {
 
 
 def problems(xml: bytes, key: str, folder: Path | None = None) -> list[str]:
-    """What is wrong with a document of a format, by schema and rules; warnings aren't."""
+    """Problems of a document of a format, by schema and rules; warnings aren't."""
     tree = etree.fromstring(xml)
     is_ubl = etree.QName(tree).localname != "CrossIndustryInvoice"
     found = [f"empty: {item.tag}" for item in tree.iter() if not len(item) and not item.text]
@@ -86,7 +86,7 @@ def read(xml: bytes) -> dict[str, Any]:
 
 
 def sums_by_factur_x(xml: bytes) -> list[Decimal]:
-    """The same sums of that reader."""
+    """Sums of the document by the reader of Factur-X."""
     terms = read(xml)
     return [Decimal(terms[name]) for name in ("BT-106", "BT-109", "BT-112", "BT-115")]
 

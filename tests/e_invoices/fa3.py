@@ -18,7 +18,7 @@ def is_there() -> bool:
 
 
 class _Beside(etree.Resolver):  # type: ignore[misc]  # lxml has no types
-    """What the schema names by the state's address is beside it."""
+    """The file beside this one that the schema names by the state's address."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def schema() -> etree.XMLSchema:
 
 
 def complaints(xml: bytes) -> list[str]:
-    """What the schema says against a document, and an element that is empty."""
+    """Complaints of the schema about a document, and of an element that is empty."""
     try:
         tree = etree.fromstring(xml)
     except etree.XMLSyntaxError as error:

@@ -1,5 +1,5 @@
-"""What agents spend and sign, for the kills: draws that leave on the chain, and payments over x402
-that come in."""
+"""Spending and signing of agents, for the kills: draws that leave on the chain, and payments over
+x402 that come in."""
 
 import time
 from typing import Any
@@ -31,7 +31,7 @@ def open_envelope(shop: Any) -> None:
 
 
 def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
-    """What a payer with coins has signed for an offer of the store. The chain's clock runs ahead of
+    """A signature of a payer with coins for an offer of the store. The chain's clock runs ahead of
     ours."""
     import msgspec
 

@@ -1,7 +1,7 @@
-"""What a bad neighbor does: each attack on other merchants, on the web processes and on the
-service's gas, over and over.
+"""Attacks of a bad neighbor on other merchants, on the web processes and on the service's gas, over
+and over.
 
-A refusal is the right answer to most of them; what each was told is counted and printed.
+A refusal is the right answer to most of them; their answers are counted and printed.
 """
 
 import io
@@ -173,7 +173,7 @@ def files() -> dict[str, bytes]:
 
 
 def small_payouts(of: Mallory) -> str:
-    """A queue of payouts that nobody else should stand in."""
+    """A queue of payouts that must hold up nobody else."""
     to = f"0x{secrets.token_hex(20)}"
     body = {"asset_id": "ETH", "amount_atomic": str(2 * 10**15), "destination_address": to}
     return of.ask("POST", "/api/v2/payouts", of.key(of.live), body)

@@ -1,5 +1,5 @@
-"""A caller who never gives up: asks under one key until there is an answer, and keeps what else it
-was told on the way."""
+"""A caller who never gives up: asks under one key until there is an answer, and keeps the other
+answers that came on the way."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ ETHER = 10**18
 
 @dataclass
 class Caller:
-    """Payments and payouts, one after the other, until told to stop. `wishes` maps a payout's
+    """Payments and payouts, one after the other, until the end is set. `wishes` maps a payout's
     address to its amount."""
 
     base_url: str
@@ -54,8 +54,7 @@ class Caller:
             time.sleep(PAUSE_SECONDS)
 
     def _insist(self, key: str, path: str, body: dict[str, Any]) -> None:
-        """The same request under the same key until it is made; asked once more, it is the same
-        record."""
+        """Ask under one key until the record is made; asked once more, it is that record."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             answer = self._ask(key, path, body)

@@ -1,5 +1,5 @@
-"""What runs in the children of the kills: a store on a chain, the wish of a caller, the worker's
-rounds, and what is wrong at the end.
+"""Work of the children of the kills: a store on a chain, the wish of a caller, the worker's rounds,
+and errors at the end.
 
 Imports stand in the functions: the parent forks before Django has a connection.
 """
@@ -64,8 +64,8 @@ def open_store(url: str) -> dict[str, Any]:
 
 
 def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str, Any]:
-    """What must be there before it can be asked for: a payment that a customer has paid on the
-    chain, for refunds and sweeps."""
+    """Prepare the records that a request needs: a payment that a customer has paid on the chain,
+    for refunds and sweeps."""
     from apps.access.services import authenticate
     from apps.core.process.published_secrets import CHAIN_KEYS
     from apps.payments.models import Payment, PaymentAddress
@@ -154,7 +154,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
 
 
 def round(url: str) -> None:
-    """What the worker and the watcher do every few seconds, and blocks between."""
+    """The periodic jobs of the worker and the watcher, and blocks between."""
     from apps.chain.sending import sender, signing_rounds
     from apps.chain.watching.watcher import Watcher
     from apps.payments.services.refund_progress import advance_refunds
@@ -192,7 +192,7 @@ def ask_and_work(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> None:
 
 
 def recover(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str:
-    """What is wrong with the end that it came to; empty when it is the one right end."""
+    """Errors of the end that it came to; empty when it is the one right end."""
     began = time.monotonic()
     while (told := ask(facts, wish)) not in ("confirmed", "completed"):
         if time.monotonic() - began > RESUME_SECONDS:

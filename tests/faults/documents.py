@@ -23,7 +23,7 @@ FINE = {200, 429, 503}
 
 
 class Asked:
-    """What was heard of one question, asked again and again."""
+    """Answers to one question, asked again and again."""
 
     def __init__(self, ask: Callable[[], int]) -> None:
         self.ask = ask

@@ -78,7 +78,7 @@ class FailoverStack(Stack):
 
 
 class Answer(NamedTuple):
-    """What a caller heard, and when; the kind of the error when it was nothing."""
+    """An answer to a caller, and its moment; the kind of the error when there was none."""
 
     at: float
     heard: str
@@ -182,8 +182,8 @@ KILLS: dict[str, Callable[[Service, FailoverStack], None]] = {
 
 
 class Stretch(NamedTuple):
-    """What a kill meant: for how long no request was answered, what callers heard besides, and
-    after how long a payment that was paid after it was completed."""
+    """The effect of a kill: for how long no request was answered, the other answers that callers
+    got, and after how long a payment that was paid after it was completed."""
 
     name: str
     refused_seconds: float
@@ -228,7 +228,7 @@ def completed_at(service: Service, customers: Customers, killed_at: float) -> fl
 
 
 def play(names: list[str], say: Callable[[str], None]) -> tuple[list[str], list[Stretch]]:
-    """What was wrong during the kills and after them, and how long each was felt."""
+    """Errors during the kills and after them, and how long each was felt."""
     stack = FailoverStack()
     service = Service(stack)
     stretches = []
@@ -299,7 +299,7 @@ def lost_or_doubled(service: Service, customers: Customers) -> list[str]:
 
 
 def not_read_from_standby(service: Service) -> list[str]:
-    """Whoever is the standby now answers what may be behind."""
+    """The server that is the standby now answers what may be behind."""
 
     def counted() -> bool:
         service.api("GET", "/payments/summary")

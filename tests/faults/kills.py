@@ -63,7 +63,7 @@ LOADED = (
 
 @dataclass
 class Outcome:
-    """What the kills did. `resumed_seconds` is how long after each kill everything had come to its
+    """Result of the kills. `resumed_seconds` is how long after each kill everything had come to its
     end."""
 
     killed: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -113,7 +113,7 @@ class World:
     # --- children ---------------------------------------------------------------------------------
 
     def run(self, job: Callable[[], Any]) -> Any:
-        """What the job returns, done in a child. Raises RuntimeError when the child broke."""
+        """The job's result, done in a child. Raises RuntimeError when the child broke."""
         is_killed, result = self._fork(job, "")
         if is_killed or result is None or result[0] != "done":
             raise RuntimeError(f"a child broke: {result}")
@@ -162,7 +162,7 @@ class World:
             outcome.faults.append(f"{kind} killed at {place}: {fault}")
 
     def findings(self) -> list[str]:
-        """What the audit of books and chain has to say at the end."""
+        """Findings of the audit of ledger and chain at the end."""
         found: list[str] = self.run(lambda: children.audit(self.url))
         return found
 

@@ -1,5 +1,5 @@
-"""What the processes of a stack load when they start, so that those forked find it loaded: every
-job, Celery's worker and beat, and the watcher."""
+"""Modules that the processes of a stack load when they start, so that those forked find them
+loaded: every job, Celery's worker and beat, and the watcher."""
 
 from importlib import import_module
 

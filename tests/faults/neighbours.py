@@ -63,8 +63,8 @@ class Times:
         return result
 
     def verdicts(self) -> list[tuple[str, int, float, float, float, bool]]:
-        """What, how often under attack, quiet and attacked median, the slowest, and whether it is
-        good enough."""
+        """The operation, how often it ran under attack, quiet and attacked median, the slowest, and
+        whether it is good enough."""
         found = []
         for what, phases in sorted(self.took.items()):
             quiet = phases["quiet"]

@@ -1,7 +1,7 @@
-"""`python -m tests.faults.outages [names]`: what the service stands on goes away while callers ask,
-and comes back.
+"""`python -m tests.faults.outages [names]`: databases and networks of the service go away while
+callers ask, and come back.
 
-No process may end, nobody may be told anything but a 503 with its Retry-After, and afterwards every
+No process may end, no answer but a 503 with its Retry-After may come, and afterward every
 key has one record, every payout one transfer, and the audit of books and chain nothing to say. Exit
 1 when it isn't so.
 """
@@ -31,8 +31,7 @@ signing_rounds.introduce()
 
 
 class Service:
-    """The whole service with a store that has coins, and the ways to take from under it what it
-    stands on."""
+    """The whole service with a store that has coins, and the ways to take its dependencies away."""
 
     def __init__(self, stack: Stack | None = None) -> None:
         from apps.chain.keys.seeds import Seed
@@ -132,7 +131,7 @@ OUTAGES: dict[str, Callable[[Service], None]] = {
 
 
 def suffer(names: list[str], say: Callable[[str], None]) -> list[str]:
-    """What was wrong during these outages and after them."""
+    """Errors during these outages and after them."""
     service = Service()
     try:
         caller = Caller(service.stack.base_url, service.secret)

@@ -68,7 +68,7 @@ LOADED_BY_WEB = ("config.urls", "granian.cli")
 
 class Stack:
     """Web, worker, beat and watcher as processes that can be killed one by one, on services that
-    stay, whose database comes migrated. `own` is what else the processes are told; `loaded` are
+    stay, whose database comes migrated. `own` are further variables of the processes; `loaded` are
     modules that those forked find loaded."""
 
     def __init__(
@@ -126,7 +126,8 @@ class Stack:
         return json.loads(run.stdout) if "--json" in arguments else run.stdout
 
     def _loaded(self) -> Forks:
-        """What is forked: it has read the settings that are told now."""
+        """The loaded process that others are forked from: it has read the settings of this
+        environment."""
         if not self._forks or self._forks[-1][1] != self.environ:
             self._forks.append((Forks(self.environ, *self._modules), dict(self.environ)))
         return self._forks[-1][0]

@@ -16,7 +16,7 @@ CALLS = 50
 
 
 def at_once(call: Callable[[], Any], count: int) -> list[Any]:
-    """What `call` answered in each of `count` threads that begin together."""
+    """Answers of `call` in each of `count` threads that begin together."""
     from django.db import connection
 
     gate = threading.Barrier(count)

@@ -195,7 +195,7 @@ def until(server: Server, path: str, status: str) -> dict[str, Any]:
 
 
 def main_job(server: Server, wallet: DemoWallet) -> list[str]:
-    """Sold, told by a signed webhook, looked at by the customer, refunded, paid out."""
+    """A sale, its signed webhook, the customer's visit, a refund, a payout."""
     wrong = []
     endpoint = {"url": server.receiver.url, "subscribed_events": ["payment_intent.completed"]}
     made = server.api("POST", "/webhook_endpoints", {"webhook_endpoint": endpoint})
@@ -252,8 +252,8 @@ def known_elsewhere(pair: Pair) -> list[str]:
 
 
 def found_at_home(pair: Pair) -> list[str]:
-    """What is of home and looks as if it weren't is found there nevertheless; what nobody knows is
-    told as ever."""
+    """Records of home that look as if they weren't are found there nevertheless; unknown ones are
+    refused as ever."""
     key, reference = pair.servers[HOME].looking_like(SECOND)
     url = pair.router.base_url
     unknown = key[:-1] + ("0" if key[-1] != "0" else "1")

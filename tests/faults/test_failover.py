@@ -1,5 +1,5 @@
 """Every part is killed in turn, the primary of PostgreSQL too: the whole story. That a promoted
-replica takes the primary's place is told by tests/core/test_replica.py in short."""
+replica takes the primary's place is tested by tests/core/test_replica.py in short."""
 
 import pytest
 

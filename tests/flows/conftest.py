@@ -7,6 +7,6 @@ from tests import auditing
 
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Iterator[None]:
-    """Whatever the story was, at its end everything holds that must always hold of money."""
+    """Every invariant of money holds at the end of each story."""
     yield
     assert auditing.breaches() == []

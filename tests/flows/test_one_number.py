@@ -32,7 +32,7 @@ TIMES = re.compile(r'<time datetime="([^"]+)"')
 
 
 def texts(markup: str) -> str:
-    """What is read: without markup, hidden numbers and marks of direction."""
+    """Texts that are read: without markup, hidden numbers and marks of direction."""
     markup = re.sub(
         r"<(script|style)\b.*?</\1>|<option\b.*?</option>", " ", markup, flags=re.DOTALL
     )
@@ -51,7 +51,7 @@ def amounts(text: str, currency: str) -> set[int]:
 
 @dataclass(frozen=True)
 class Known:
-    """What the API says of a payment, in cents as pages write them."""
+    """A payment's figures in the API, in cents as pages write them."""
 
     document: dict[str, Any]
 
@@ -119,7 +119,7 @@ class Known:
         return {due, abs(due - self.paid)}
 
     def moments(self) -> set[datetime]:
-        """Every time that stands in the document, to the second."""
+        """Every time in the document, to the second."""
         return set(_moments_in(self.document))
 
 
@@ -176,7 +176,7 @@ def ugly(shop: Shop) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class Walk:
-    """What was found, and what no document says."""
+    """Figures that were found, and those that no document says."""
 
     shop: Shop
     browser: Browser

@@ -1,5 +1,5 @@
-"""Stories of a payment, told through the API: what the customer sends, what the merchant sees, and
-where the money is."""
+"""Stories of a payment, through the API: what the customer sends, what the merchant sees, and where
+the money is."""
 
 from datetime import timedelta
 from typing import Any

@@ -299,7 +299,7 @@ def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:
 def test_a_payout_that_the_recipient_refuses_is_given_back_at_once(
     bakery: Shop, reason: Reason
 ) -> None:
-    """Whatever the sentence says that goes with it."""
+    """The sentence that goes with it may be any."""
     make.store_coins(bakery.store, "ETH", 10**18)
     payout_id = make.payout(bakery.live, 10**16, asset_id="ETH")["id"]
     advance_payouts()

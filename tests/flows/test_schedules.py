@@ -41,7 +41,7 @@ def ask(shop: Shop, **fields: Any) -> Any:
 
 
 def schedule(shop: Shop, **fields: Any) -> dict[str, Any]:
-    """Daily, to a saved wallet, due in an hour, unless told otherwise."""
+    """Daily, to a saved wallet, due in an hour by default."""
     if not any(name.endswith("_detail_id") or name == "destination_address" for name in fields):
         fields["crypto_payout_detail_id"] = wallet(shop)
     answer = ask(shop, **{"next_payout_at": iso(now(shop) + timedelta(hours=1)), **fields})

@@ -30,8 +30,8 @@ Known = dict[tuple[str, str], int]
 
 
 class Reading:
-    """What was read, and how often it was asked, by statement: those that differ in the length of a
-    list are one. What is known of a statement with the same values isn't asked again."""
+    """Buffers that were read, and how often each statement was sent: those that differ in the
+    length of a list are one. A statement that is known with these values isn't asked again."""
 
     def __init__(self, known: Known | None) -> None:
         self._known = known
@@ -89,8 +89,7 @@ def _most_of_prepared(driver: "psycopg.Connection[Any]", text: str, values: list
 
 
 def _most(driver: "psycopg.Connection[Any]", texts: list[str], values: Any) -> int:
-    """What the one that reads the most has read. All go in one message, and nothing of them
-    stays."""
+    """Buffers of the plan that reads the most. All go in one message, and nothing of them stays."""
     is_within = driver.info.transaction_status == TransactionStatus.INTRANS
     begin, end = _WITHIN if is_within else _ALONE
     cursor = ClientCursor(driver)
@@ -111,7 +110,7 @@ def _most(driver: "psycopg.Connection[Any]", texts: list[str], values: Any) -> i
 
 @contextmanager
 def reading(known: Known | None = None) -> Iterator[Reading]:
-    """What is read within. `known` is of rows that don't change meanwhile."""
+    """Buffers that are read within. `known` is of rows that don't change meanwhile."""
     found = Reading(known)
     with connection.cursor() as cursor:
         # What workers read in parallel is their sum anyway; without them plans stay the same.

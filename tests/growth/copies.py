@@ -147,7 +147,7 @@ class Copier:
         )
 
     def _spans(self) -> dict[str, int]:
-        """What the numbers of one copy take, by table for its key, and by table and column."""
+        """Numbers that one copy takes, by table for its key, and by table and column."""
         found = {}
         for table in self.tables.values():
             for column in table.columns:

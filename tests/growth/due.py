@@ -1,4 +1,4 @@
-"""What is due in a town: a few of each kind, the same few however much there is beside them."""
+"""Records that are due in a town: a few of each kind, as few however much there is beside them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,7 +82,7 @@ def _billing(shop: Shop) -> None:
 
 
 def _moments(shop: Shop) -> None:
-    """What ends or begins at a moment that has come."""
+    """Records that end or begin at a moment that has come."""
     at = clock.real_now() - timedelta(seconds=1)
     for _ in range(EACH):
         payment = Payment.objects.filter(pk=make.payment(shop.live)["id"])

@@ -52,7 +52,7 @@ def each(place: World, number: int, parts: int = 1) -> None:
 
 
 def _traded(place: World, number: int, parts: int) -> None:
-    """What moves coins, in both modes."""
+    """Records that move coins, in both modes."""
     shop = place.shop
     make.payout(shop.test, 10**15)
     world.sell_coins(shop, f"round {number}")
@@ -168,7 +168,7 @@ def _developed(place: World, number: int, parts: int) -> None:
 
 
 def _governed(place: World, number: int, parts: int) -> None:
-    """What staff see."""
+    """Records that staff see."""
     at = clock.real_now()
     asset = Asset.objects.get(pk="SETH")
     make.service_coins("SETH", 10**18)

@@ -1,5 +1,5 @@
-"""What periodic jobs, figures, probes and claims read of the database: with nothing due, and with a
-few rows due."""
+"""Database reads of periodic jobs, figures, probes and claims: with nothing due, and with a few
+rows due."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Measured:
 
 
 def in_question(many: Measured) -> Measured:
-    """What isn't allowed whatever few rows take: all else needn't be measured of them."""
+    """Rows that aren't allowed whatever few rows take: all else needn't be measured of them."""
     return Measured(
         {key: cost for key, cost in many.at_rest.items() if cost.buffers > of_a_run(key[0], cost)},
         {
@@ -117,5 +117,5 @@ def of_each_row(name: str, cost: Cost) -> int:
 
 
 def is_of_a_store(statement: str) -> bool:
-    """What a simulated payout may take is added up of all that its store has simulated."""
+    """A simulated payout's limit is added up of all that its store has simulated."""
     return statement.startswith("SELECT SUM(") and '"is_simulated"' in statement

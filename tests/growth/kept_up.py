@@ -1,5 +1,5 @@
-"""What jobs and PostgreSQL would have kept up while a town grew: balances, sums of days, how far
-tables were read, statistics and the maps of what is visible."""
+"""Jobs and PostgreSQL's upkeep while a town grew: balances, sums of days, how far tables were read,
+statistics and the maps of what is visible."""
 
 from importlib import import_module
 
@@ -62,7 +62,7 @@ def keep_up(lanes: int) -> None:
 
 
 def postpone() -> None:
-    """What waits goes on waiting in a town that was founded hours ago, and its newest days are
+    """Records that wait go on waiting in a town that was founded hours ago, and its newest days are
     today's."""
     hourly_sums.sum_hours()
     ask(

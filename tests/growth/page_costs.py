@@ -1,5 +1,5 @@
-"""What pages, lists, searches and summaries read of the database, with caps so low that few rows
-reach them."""
+"""Database reads of pages, lists, searches and summaries, with caps so low that few rows reach
+them."""
 
 from fnmatch import fnmatchcase
 
@@ -66,7 +66,7 @@ def asks(place: GrowingTown) -> list[pages.Ask]:
 
 
 def in_question(many: dict[str, int]) -> set[str]:
-    """What isn't allowed whatever few rows take: all else needn't be asked of them."""
+    """Rows that aren't allowed whatever few rows take: all else needn't be asked of them."""
     return {name for name, buffers in many.items() if buffers > allowed(0)}
 
 
@@ -97,7 +97,7 @@ def allowed(buffers: int) -> float:
 
 
 def grown(few: dict[str, int], many: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """What reads more of more rows, each with what it read at both sizes."""
+    """Readings that grow with the rows, each with what it read at both sizes."""
     return {
         name: (few.get(name, 0), buffers)
         for name, buffers in many.items()

@@ -1,4 +1,4 @@
-"""What people and programs read: every page, list, search and file of the dashboard, the API, the
+"""Reads of people and programs: every page, list, search and file of the dashboard, the API, the
 staff site and customers' pages, each as something to ask. A new one is in the table of its
 interface, and so is here. Forms aren't, and a platform's own paths, which a platform may ask."""
 

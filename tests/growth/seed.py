@@ -180,8 +180,8 @@ def _make_ranges(copies: int) -> None:
 
 
 def forget() -> None:
-    """What this process has of one database, or of what was rolled back, is of no other: accounts,
-    indexes of addresses."""
+    """Forget what this process keeps of one database, or of a rollback: accounts, indexes of
+    addresses."""
     posting._known.clear()
     addresses._free.clear()
 

@@ -100,7 +100,7 @@ def sizes(place: GrowingTown, smaller: GrowingTown, findings: set[str]) -> tuple
 
 
 def measured(place: GrowingTown, beside: Size | None = None) -> Size:
-    """What only its cost beside that of another town tells, if there is one, or all."""
+    """Costs of this town beside those of another, if there is one, or all."""
     rows = {name: ask(f"SELECT count(*) FROM {name}")[0][0] for name in GROWING}
     jobs = job_costs.measured(place, job_costs.in_question(beside.jobs) if beside else None)
     pages = page_costs.measured(place, page_costs.in_question(beside.pages) if beside else None)

@@ -54,7 +54,7 @@ class Reader:
         return {ask.name: ask for ask in found if "?" not in ask.name or "search" in ask.name}
 
     def statements(self, names: set[str] | None = None) -> dict[str, list[str]]:
-        """What each page asks, by its name."""
+        """Statements of each page, by its name."""
         found = {}
         for name, ask in self.asks().items():
             if names is not None and name not in names:
@@ -71,8 +71,8 @@ class Reader:
 def test_a_page_takes_as_many_statements_of_three_records_as_of_one(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is asked for each record is asked more than once of three: only pages that ask something
-    more than once are asked for with one, and in the whole suite all."""
+    """Statements for each record are sent more than once of three: only pages that send some more
+    than once are asked for with one, and in the whole suite all."""
     monkeypatch.setattr(ReadOnly, "list_per_page", ON_ONE_PAGE)
     monkeypatch.setattr(inbox, "KEPT_SECONDS", 3600)
     forget()

@@ -1,4 +1,4 @@
-"""What a column of a row becomes in a copy, as SQL over `copies c`: the row's own value, with the
+"""A column's value in a copy of its row, as SQL over `copies c`: the row's own value, with the
 identifiers of the copy where it has some.
 
 The row is known when the statement is written, so that nothing is looked for as rows are made.
@@ -59,7 +59,7 @@ def quoted(text: str) -> str:
 
 
 def named(text: str, length_max: int) -> str:
-    """Another name, and what it was before where there is room. Short ones are references: of all
+    """Another name, and the one before where there is room. Short ones are references: of all
     letters and digits."""
     digest = f"md5(c.name || {quoted(text)})"
     if length_max == REFERENCE_LENGTH:
@@ -163,8 +163,8 @@ class Values:
         return copied
 
     def _of_event(self, value: str) -> tuple[str, dict[str, str]]:
-        """An event's object with marks, and what stands there in a copy: the reference of its
-        payment, which names it in some, and the moments that it says of an invoice."""
+        """An event's object with marks, and the values of a copy: the reference of its payment,
+        which names it in some, and the moments that it says of an invoice."""
         found = json.loads(value)
         own_texts = {}
         reference = found.get("reference")

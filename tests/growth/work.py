@@ -30,14 +30,14 @@ def _claim() -> None:
 
 
 def _sweep() -> None:
-    """What the job asks before it asks a node."""
+    """The job's statements before it asks a node."""
     for wallet in HotWallet.objects.select_related("chain"):
         chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.SweepCounts())  # type: ignore[arg-type]  # nothing is asked
         chain._found(timezone.now())
 
 
 def _sweep_what_lacks() -> None:
-    """What it asks when a wallet has promised more than it has."""
+    """The job's statements when a wallet has promised more than it has."""
     for wallet in HotWallet.objects.select_related("chain"):
         for asset in Asset.objects.filter(chain=wallet.chain):
             LeftCoins(wallet.chain).fullest(asset, timezone.now())

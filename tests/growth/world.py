@@ -1,5 +1,5 @@
-"""A merchant's days, through the API and the services: what has come to rest, what waits for its
-time, and how both are told apart.
+"""A merchant's days, through the API and the services: records that have come to rest, records that
+wait for their time, and how both are distinguished.
 
 The copies of `copies.py` are made of these rows; nothing of the first two parts is due.
 """
@@ -49,7 +49,7 @@ EVENTS = ["payment_intent.completed", "payment_intent.expired", "invoice.paid"]
 
 @dataclass(frozen=True)
 class World:
-    """Who sells, and whose platform it is."""
+    """The store that sells, and its platform."""
 
     cast: Cast
     shop: Shop
@@ -90,8 +90,8 @@ def open_store() -> World:
 
 
 def trade(world: World) -> None:
-    """What has come to rest once `rest` has run: sales, refunds, payouts, a swap, an invoice, a
-    draw of an agent."""
+    """Records that have come to rest once `rest` has run: sales, refunds, payouts, a swap, an
+    invoice, a draw of an agent."""
     shop = world.shop
     sale = make.paid(shop.test, amount="20.00", order_id="A-1001", title="Bread", key="sale")
     refund = {"amount": "0.001", "destination_address": make.fresh_address()}
@@ -118,7 +118,7 @@ def trade(world: World) -> None:
 
 
 def sell(world: World) -> None:
-    """What most payments are, once `rest` has run: in one coin, and paid, of either mode, or
+    """The usual payments, once `rest` has run: in one coin, and paid, of either mode, or
     abandoned."""
     shop = world.shop
     others = Asset.objects.filter(pk="USDC_SETH")
@@ -133,7 +133,7 @@ def sell(world: World) -> None:
 
 
 def wait(world: World) -> None:
-    """What is under way and not due: intents that can still be paid, an open invoice, subscriptions
+    """Records under way and not due: intents that can still be paid, an open invoice, subscriptions
     between two cycles."""
     shop = world.shop
     make.payment(shop.test)
@@ -259,8 +259,8 @@ def mined_payout(shop: Shop) -> None:
 
 
 def rest() -> None:
-    """What was to be done is: deliveries have arrived, emails were sent, notices were told, and
-    all is sealed."""
+    """Run every job to its end: deliveries have arrived, emails and notices were sent, and all is
+    sealed."""
     at = clock.real_now()
     Delivery.objects.exclude(status="delivered").update(
         status="delivered",

@@ -1,4 +1,4 @@
-"""Customers' pages in the language of whoever reads them; everybody else's stay English."""
+"""Customers' pages in the language of their reader; everybody else's stay English."""
 
 import io
 import re

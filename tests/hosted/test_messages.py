@@ -1,5 +1,5 @@
-"""The catalogs of what customers and merchants read: nothing missing, nothing stale, every
-placeholder where it belongs, compiled as they stand."""
+"""Catalogs of the texts for customers and merchants: nothing missing, nothing stale, every
+placeholder in its place, compiled from their sources."""
 
 import re
 from collections import Counter

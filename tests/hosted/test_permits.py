@@ -59,7 +59,7 @@ def signature(payer: Payer, typed: dict[str, Any]) -> str:
 
 
 def signed(offer: dict[str, Any], payer: Payer, **changes: Any) -> dict[str, Any]:
-    """What the page hands in; `changes` are of the message, after it was signed."""
+    """The body that the page hands in; `changes` are of the message, after it was signed."""
     typed = offer["typedData"]
     permit = {"from": payer.account.address, **typed["message"], **changes}
     payload = {"signature": signature(payer, typed), "permit2Authorization": permit}

@@ -1,5 +1,5 @@
-"""The customer's own page: whom a link opens it for, what stands on it, and ending a subscription
-with it."""
+"""The customer's own page: whom a link opens it for, its content, and ending a subscription with
+it."""
 
 import re
 from datetime import timedelta

@@ -1,5 +1,5 @@
-"""What the checkout says of coins that came late or in another coin, from the first block on, and
-what a token's code holds."""
+"""The checkout's texts about coins that came late or in another coin, from the first block on, and
+a token's code."""
 
 import hashlib
 import re

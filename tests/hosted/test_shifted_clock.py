@@ -1,5 +1,5 @@
-"""A test page of a customer says where a shifted test clock stands, whose times it shows; one in
-live mode, and one by real time, says nothing."""
+"""A customer's page in test mode shows the time of a shifted test clock; one in live mode, and one
+by real time, says nothing."""
 
 import pytest
 from django.test import Client
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def pages(shop: Shop, api: Api, mode: str) -> dict[str, str]:
-    """What is said on each, by its kind."""
+    """Notes on each page, by its kind."""
     invoice = records.opened(api)
     customer = Customer.objects.select_related("store").get(pk=invoice["customer_id"])
     paths = {

@@ -42,7 +42,7 @@ def asked(payment: dict[str, Any], payer: Payer, asset: str = TOKEN) -> Any:
 
 
 def signed(offer: dict[str, Any], payer: Payer, **changes: str) -> dict[str, Any]:
-    """What the page hands in; `changes` are of the message, after it was signed."""
+    """The body that the page hands in; `changes` are of the message, after it was signed."""
     typed = offer["typedData"]
     signature = Account.sign_typed_data(payer.account.key, full_message=typed).signature
     payload = {
@@ -66,7 +66,7 @@ def entry_of(payment: dict[str, Any]) -> PaymentAddress:
 
 
 def charged(payment: dict[str, Any]) -> list[tuple[str, int]]:
-    """What the store was charged for gas, by coin."""
+    """The store's charges for gas, by coin."""
     entries = Entry.objects.filter(
         movement__kind="x402_gas_charged", movement__reference=payment["id"], amount_atomic__lt=0
     )

@@ -65,7 +65,7 @@ def wrapped(body: dict[str, Any], cost: str = CHEAP) -> dict[str, Any]:
 
 
 def to_pay(payment: dict[str, Any], address: str) -> Any:
-    """What the page asks a wallet at this address to sign."""
+    """The request that the page has a wallet at this address sign."""
 
     class Named:
         account = type("Account", (), {"address": address})

@@ -1,5 +1,5 @@
-"""What a customer is told of a payment that came out uneven: how much is left, how much was too
-much, and what happens with it."""
+"""The customer's page of a payment that came out uneven: how much is left, how much was too much,
+and what happens with it."""
 
 import re
 from typing import Any

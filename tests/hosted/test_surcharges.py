@@ -38,7 +38,7 @@ def surcharge(offer: dict[str, Any]) -> int:
 
 
 def booked(payment: dict[str, Any], kind: str) -> int:
-    """What the store's available balance of the token got by movements of this kind."""
+    """Sum of the store's available balance of the token by movements of this kind."""
     rows = Entry.objects.filter(
         movement__kind=kind,
         movement__reference=payment["id"],

@@ -17,7 +17,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 def trees(pattern: str, *folders: str) -> Iterator[tuple[Path, ast.AST]]:
-    """The Python sources in which it stands somewhere, parsed: parsing all takes a second."""
+    """The Python sources that contain it, parsed: parsing all takes a second."""
     searched = re.compile(pattern)
     for path in sources(*folders):
         if path.suffix == ".py" and searched.search(text := path.read_text()):

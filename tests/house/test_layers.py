@@ -1,4 +1,4 @@
-"""Who may know whom: apps, libraries, the web, and what is outside."""
+"""Layers: which apps, libraries, web modules and outside services each app may use."""
 
 import re
 import subprocess
@@ -71,7 +71,7 @@ def test_what_production_imports_is_what_production_installs() -> None:
 
 
 def test_what_mypy_leaves_out_is_used_by_libraries_alone() -> None:
-    """Whatever of it our code called would not be checked."""
+    """Calls of ours into it would not be checked."""
     mypy = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
     read, left_out = (
         "|".join(

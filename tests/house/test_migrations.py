@@ -20,7 +20,7 @@ MIGRATIONS = [path for path in sources("apps") if path.match("migrations/[0-9]*.
 
 
 def living_parts(text: str) -> list[str]:
-    """What a migration takes from elsewhere in the house."""
+    """Names that a migration takes from elsewhere in the house."""
     modules: list[str] = []
     words: list[str] = []
     for node in ast.walk(ast.parse(text)):

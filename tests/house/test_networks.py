@@ -19,7 +19,7 @@ _SEEN = r"(?i)nonce|gas|wei|0x|eth_|\.lower\(\)|apps\.chain\.(networks\.evm|enco
 
 
 def knowledge(tree: ast.AST) -> Iterator[str]:
-    """What of a family's own stands in the code: imports, words in names, hex, folded addresses."""
+    """A family's own knowledge in the code: imports, words in names, hex, folded addresses."""
     texts = set(map(id, _docstrings(tree)))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OWN_MODULES):

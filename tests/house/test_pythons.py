@@ -1,4 +1,4 @@
-"""What one of the supported Pythons doesn't do as the others."""
+"""Differences of the supported Pythons."""
 
 import ast
 

@@ -72,7 +72,7 @@ ANY_DICTS_MAX = 5
 
 
 def test_dicts_of_anything_become_fewer() -> None:
-    """mypy sees nothing of what stands in one: a class, a TypedDict or a Mapping[str, object] says
+    """mypy sees nothing of the values of one: a class, a TypedDict or a Mapping[str, object] says
     more."""
     found = [
         path

@@ -92,7 +92,7 @@ def test_the_rule_about_changes_of_status_finds_nothing_else(code: str) -> None:
 
 
 def test_every_machine_with_a_history_has_somebody_who_writes_it() -> None:
-    """`has_history=False` stands with its reason at the table."""
+    """`has_history=False` has its reason at the table."""
     for path in sources("apps"):
         if path.name in ("tasks.py", "states.py"):
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

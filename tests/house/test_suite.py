@@ -1,4 +1,4 @@
-"""What the tests themselves keep to."""
+"""Rules of the tests themselves."""
 
 import re
 from pathlib import Path

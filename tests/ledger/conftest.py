@@ -20,7 +20,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(autouse=True)
 def shard(request: pytest.FixtureRequest, settings: Any) -> str:
-    """What the server's IDs tell."""
+    """The shard that the server's IDs name."""
     settings.SHARD = request.param
     return str(request.param)
 

@@ -1,6 +1,6 @@
-"""The books in another cluster, whose transactions have other numbers: after a dump and a restore,
-and after logical replication. What was folded and summed before stands, and what follows is in it.
-"""
+"""The ledger in another cluster, whose transactions have other numbers: after a dump and a restore,
+and after logical replication. Entries that were folded and summed before stay so, and later ones
+are added."""
 
 import subprocess
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ def beside(cluster: MigratedCluster) -> Iterator[Server]:
 
 
 def connect(server: Server) -> None:
-    """What the process remembers of one database isn't true of another."""
+    """Knowledge of one database isn't true of another."""
     connection.close()
     connection.settings_dict.update({"NAME": NAME, **server})
     posting._known.clear()
@@ -194,7 +194,8 @@ def broken() -> list[Finding]:
 
 
 def go_on(books: Books, before: tuple[Any, Any], seed: int) -> None:
-    """What was told elsewhere is told here; what is posted, folded and summed here is in it."""
+    """Events delivered elsewhere are delivered here; entries that are posted, folded and summed
+    here are included."""
     assert (told(books), balances(books)) == before
     assert broken() == []
     folded = dict(Account.objects.values_list("pk", "checkpoint_atomic"))

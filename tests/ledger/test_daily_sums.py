@@ -1,5 +1,5 @@
-"""Daily sums change nothing that is told: reports and a platform's fees are the same before any
-account is summed, after some of its entries are, and after all."""
+"""Daily sums change no report: reports and a platform's fees are equal before any account is
+summed, after some of its entries are, and after all."""
 
 import uuid
 from collections.abc import Callable, Iterator

@@ -34,8 +34,8 @@ STEPS = st.lists(
 
 
 class Model:
-    """What a person with a notebook would write. A guarded figure that would go below zero is
-    refused as a whole."""
+    """A ledger as a person with a notebook would write it. A guarded figure that would go below
+    zero is refused as a whole."""
 
     GUARDED = (
         "available",
@@ -175,8 +175,8 @@ class Keeper:
         checkpoints.fold_long_tails(tail_max=0)
 
     def do_repeat(self, amount: int, flag: bool) -> Any:
-        """What was taken once changes nothing when it is sent again; what was refused is refused
-        again."""
+        """A request that was taken once changes nothing when it is sent again; one that was refused
+        is refused again."""
         if self.last is not None:
             before = self.seen()
             _is_taken(self.last)

@@ -1,4 +1,4 @@
-"""What PostgreSQL refuses, whoever writes: each row is an attempt in plain SQL."""
+"""Refusals of PostgreSQL, for every role: each row is an attempt in plain SQL."""
 
 import uuid
 
@@ -32,7 +32,7 @@ def legs(*rows: str, mode: str = "live") -> str:
 
 
 def for_payment(statement: str) -> str:
-    """The same, serving a payment."""
+    """The legs, serving a payment."""
     return statement.replace("mode, reason, at", "mode, reference, reason, at").replace(
         "'', now()", "'{payment}', '', now()"
     )

@@ -1,5 +1,5 @@
-"""What is set aside for a record ends for that record alone: one that nothing was set aside for
-gives nothing back and spends nothing, whatever its row says."""
+"""A reservation for a record ends for that record alone: one without a reservation gives nothing
+back and spends nothing, whatever its row says."""
 
 import uuid
 from typing import Any
@@ -101,8 +101,8 @@ def test_a_second_refund_of_a_payment_gives_back_nothing_of_the_first(rich: Shop
 
 
 def test_a_draw_that_nothing_was_taken_for_gives_nothing_back(rich: Shop) -> None:
-    """A row that says so, as whoever has web's role can write it, and no recipient, so that the
-    worker gives up on it at once."""
+    """A row that says so, as somebody with the web's role can write it, and no recipient, so that
+    the worker gives up on it immediately."""
     settlement = make_settlement(rich)
     before = available(rich)
     with acting_as(WORKER), tenancy.everyone("a worker"):

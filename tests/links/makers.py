@@ -15,7 +15,7 @@ from tests.make import simulated
 
 
 def made_link(shop: Shop, mode: str = "test", **fields: Any) -> PaymentLink:
-    """A mug for €12.00, unless told otherwise."""
+    """A link for a mug, €12.00 by default."""
     asked = {"title": "Mug", "currency": "EUR", "amount_cents": 1200, **fields}
     return create_link(Access.for_session(shop.owner, shop.store, mode), LinkRequest(**asked))
 

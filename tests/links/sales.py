@@ -44,5 +44,5 @@ def coffee(access: Access, name: str = "Flat white", cents: int = 420, **fields:
 
 
 def ring_up(browser: Browser, **fields: Any) -> Any:
-    """What the form of the page sends."""
+    """Send the form of the page."""
     return browser.post("point-of-sale", **{"form_key": new_key(), "amount": "12.50", **fields})

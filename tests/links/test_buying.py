@@ -28,7 +28,7 @@ def page(link: PaymentLink, query: str = "", **headers: str) -> Any:
 
 
 def text_of(answer: Any) -> str:
-    """What a page says, however its source is wrapped."""
+    """Text of a page, however its source is wrapped."""
     return " ".join(unescape(answer.content.decode()).split())
 
 

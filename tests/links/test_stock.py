@@ -1,5 +1,5 @@
-"""A stock is never oversold, whoever buys at the same moment, and a piece that nobody paid for can
-be bought again."""
+"""A stock is never oversold by buyers at one moment, and a piece that nobody paid for can be bought
+again."""
 
 import uuid
 

@@ -45,7 +45,7 @@ def alice(cast: Cast) -> Browser:
 
 
 def words(answer: Any) -> str:
-    """What a page says, without its tags."""
+    """Words of a page, without its tags."""
     return " ".join(re.sub(r"<[^>]*>", " ", text(answer)).split())
 
 

@@ -18,7 +18,7 @@ __all__ = ["_django_db_helper", "committed"]
 
 
 def at_once(*works: Callable[[], object]) -> list[str]:
-    """What each refused with; empty where it didn't."""
+    """Refusals of each; empty where there was none."""
     refusals: list[str] = []
     barrier = threading.Barrier(len(works))
 

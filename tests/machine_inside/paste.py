@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def begin_world() -> None:
-    """What is there before: PostgreSQL as Debian starts it, the chain and the exchange."""
+    """The machine before the guide: PostgreSQL as Debian starts it, the chain and the exchange."""
     for name in ("postgresql", "redis-server"):
         subprocess.run(["service", name, "start"], check=True)
     subprocess.Popen(["/machine/anvil", "--chain-id", "1", "--quiet"], stdout=subprocess.DEVNULL)
@@ -96,7 +96,7 @@ def pay() -> None:
 
 
 def look() -> None:
-    """What the night has left: a whole point with the chain, and a backup that the passphrase
+    """Check the night's results: a whole point with the chain, and a backup that the passphrase
     opens."""
     point = sql("SELECT is_whole, is_with_chain FROM audit_verifiedpoint")
     if point != "t|t":
@@ -121,7 +121,7 @@ def sql(statement: str) -> str:
 
 
 def measure(minutes: int) -> None:
-    """What each process writes while nothing happens."""
+    """Measure the writes of each process while nothing happens."""
     before = {path.name: path.stat().st_size for path in LOGS.iterdir()}
     time.sleep(minutes * 60)
     grown = {path.name: path.stat().st_size - before[path.name] for path in LOGS.iterdir()}

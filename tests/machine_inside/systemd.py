@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What stands in for systemd in a folder: `systemctl` and `systemd-run`, as far as the guide asks.
+"""A stand-in for systemd in a folder: `systemctl` and `systemd-run`, as far as the guide asks.
 
 A unit runs with its user, its files of variables, its credentials and its folders. Its sandbox is
 for systemd-analyze and for a real machine.

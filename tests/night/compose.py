@@ -116,7 +116,8 @@ class Compose(Containers):
 
     @staticmethod
     def _mounts(service: dict[str, Any]) -> Variables:
-        """What it may write to below `var`: volumes, which it shares, and what is in memory."""
+        """Folders below `var` that it may write to: volumes, which it shares, and those in
+        memory."""
         own = dict.fromkeys(service["tmpfs"], "")
         shared = dict(reversed(volume.split(":")[:2]) for volume in service["volumes"])
         below = f"{PLACE}/var/"

@@ -1,7 +1,7 @@
-"""The image of the Dockerfile as a folder, and what runs in it: without the workshop, on files that
-nobody can change but where something is mounted, and without capabilities.
+"""The image of the Dockerfile as a folder, and the processes in it: without the workshop, on files
+that nobody can change but where something is mounted, and without capabilities.
 
-A container's own host name and its own `var` are told to each process, which here share a machine.
+Each process gets a container's own host name and its own `var`; here they share a machine.
 """
 
 import json
@@ -38,7 +38,7 @@ sys.exit(entrypoint())
 
 
 class Image:
-    """What the last stage of the Dockerfile makes, below a folder that stands for `/`."""
+    """Files of the last stage of the Dockerfile, below a folder in place of `/`."""
 
     def __init__(self, root: Path, port: int) -> None:
         self.root = root
@@ -92,8 +92,8 @@ class Image:
 
 @cache
 def locked_down() -> tuple[str, ...]:
-    """What takes from a process what containers of ours don't have. A user's processes have no
-    capability anyway; root's reach the socket of the tests' PostgreSQL by the one that is left."""
+    """Capabilities taken from a process that containers of ours don't have. A user's processes have
+    none anyway; root's reach the socket of the tests' PostgreSQL by the one that is left."""
     program = shutil.which("setpriv")
     if program is None:
         return ()
@@ -156,7 +156,7 @@ class Containers(Machine):
         )
 
     def probe(self, program: Program, command: list[str]) -> Program:
-        """What is asked of a process from inside its container."""
+        """A probe of a process from inside its container."""
         name = program.environment["HOSTNAME"]
         words = [self.here(name, word) for word in command]
         return Program([*locked_down(), *words], program.environment, program.folder)
@@ -178,7 +178,7 @@ class Containers(Machine):
         (place / "var").chmod(0o555)
 
     def here(self, name: str, text: str) -> str:
-        """The same with the places of this machine."""
+        """The command with the places of this machine."""
         places = {
             f"{PLACE}/var": str(self.folder / "containers" / name / "var"),
             PLACE: str(self.image.work),

@@ -122,7 +122,7 @@ def _refunded(machine: Machine, id: str, key: str, blocks: int) -> None:
 
 
 def _made(machine: Machine, path: str, key: str) -> Any:
-    """What is made by a worker first: 202 or 503 until it is there."""
+    """An answer that a worker makes first: 202 or 503 until it is there."""
     return machine.wait_for(
         lambda: machine.api("GET", path, key),
         lambda answer: answer.status_code not in (202, 503),

@@ -1,6 +1,6 @@
-"""What the three deployments of a test share: a database of an owner, a chain that says that it is
-Ethereum, the secrets of `.env.example` and new_env.sh, and processes that run with exactly what a
-deployment gives them."""
+"""The machine that the three deployments of a test share: a database of an owner, a chain that says
+that it is Ethereum, the secrets of `.env.example` and new_env.sh, and processes that run with
+exactly what a deployment gives them."""
 
 import base64
 import os
@@ -73,8 +73,8 @@ class Program:
 
 @dataclass
 class Grounds:
-    """What a night needs of the machine of the tests: PostgreSQL with an owner who is nobody
-    special there, the address of an exchange, and secrets that all deployments know."""
+    """A night's part of the machine of the tests: PostgreSQL with an owner who is nobody special
+    there, the address of an exchange, and secrets that all deployments know."""
 
     exchange: str
     owner: str = field(default_factory=lambda: f"night_{secrets.token_hex(4)}")
@@ -183,8 +183,8 @@ class Machine(ABC):
 
     @abstractmethod
     def programs(self, name: str, command: str = "") -> list[Program]:
-        """What runs under this name, one after the other; `command` is what a person runs in its
-        place."""
+        """Programs that run under this name, one after the other; `command` is one that a person
+        runs in its place."""
 
     # --- services
 

@@ -74,13 +74,13 @@ class Systemd(Machine):
         return self.told(command, "tillgate", "worker", "approvals")
 
     def told(self, command: str, *files: str) -> str:
-        """What a command of manage.py prints with the variables of these files."""
+        """Output of a command of manage.py with the variables of these files."""
         done = self._ran(command, files)
         assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
         return done.stdout
 
     def refused(self, command: str, *files: str) -> str:
-        """What a command says that won't do it."""
+        """Output of a command that refuses."""
         done = self._ran(command, files)
         assert done.returncode == 1, done.stdout + done.stderr
         return done.stderr

@@ -109,7 +109,7 @@ def test_a_day_and_a_night_of_units(installation: Installation) -> None:
 
 
 def shut(machine: Machine) -> None:
-    """What a copy of a migrated database lacks, and more than an upgrade has to mend."""
+    """Privileges that a copy of a migrated database lacks, and more than an upgrade has to mend."""
     machine.rows("REVOKE SELECT ON stores_store FROM tillgate_web")
 
 

@@ -1,5 +1,4 @@
-"""What a card payment does to its intent: it holds it open, its coins settle it, and a refund needs
-an address."""
+"""A card payment holds its intent open, its coins settle it, and a refund needs an address."""
 
 import uuid
 from datetime import timedelta

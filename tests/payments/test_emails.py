@@ -1,5 +1,5 @@
-"""Payments are found by the email that their metadata names: the database keeps it true whoever
-writes. That an index answers is in test_among_many.py."""
+"""Payments are found by the email that their metadata names: the database keeps it true for every
+writer. That an index answers is in test_among_many.py."""
 
 from importlib import import_module
 from types import SimpleNamespace

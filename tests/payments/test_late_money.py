@@ -1,5 +1,5 @@
-"""Money that came late or in another coin: told to programs from the first block on, told again
-when the merchant accepts it, and counted on a payment that is open."""
+"""Money that came late or in another coin: programs are notified from the first block on, and again
+when the merchant accepts it, and it counts on a payment that is open."""
 
 from datetime import timedelta
 from typing import Any

@@ -65,7 +65,7 @@ class Lifecycle(RuleBasedStateMachine):
         return 0 if found is None else found.available_atomic
 
     def ask(self, path: str, body: dict[str, Any]) -> None:
-        """A call under a key of its own; what it was told is kept, to be asked for again."""
+        """A call under a key of its own; its answer is kept, to be asked for again."""
         self.keys += 1
         key = f"key {self.keys}"
         answer = self.api.post(path, body, key=key)

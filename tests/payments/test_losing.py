@@ -70,7 +70,7 @@ def deposit(committed: Cast) -> Iterator[Deposit]:
 
 
 def orphan() -> None:
-    """What the watcher does when the chain has gone back below the block."""
+    """Undo the block, as the watcher does when the chain has gone back below it."""
     with transaction.atomic():
         Block.objects.filter(hash=HASH).update(is_canonical=False)
         deposits.fail_orphans("sepolia", 6, clock.real_now())

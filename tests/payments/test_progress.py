@@ -1,5 +1,5 @@
-"""What has come, what is left and what is over are one figure each, whoever says it, and add up to
-what is due."""
+"""Received, remaining and surplus amounts are one figure each wherever they are shown, and add up
+to what is due."""
 
 import re
 from typing import Any

@@ -1,5 +1,5 @@
-"""What a publishable key creates: everybody is told, and live stores decide whether it may name an
-amount by itself."""
+"""A publishable key's payments: everybody is notified, and live stores decide whether it may name
+an amount by itself."""
 
 import hashlib
 import hmac

@@ -1,5 +1,5 @@
-"""GET /payments finds a part of a reference wherever it stands, in the caller's payments alone; by
-an index, in test_among_many.py."""
+"""GET /payments finds any part of a reference, in the caller's payments alone; by an index, in
+test_among_many.py."""
 
 import pytest
 from django.db import connection

@@ -1,5 +1,5 @@
-"""What changes in a payment writes no index of it that didn't change: such an update is HOT, stays
-on the row's page and leaves nothing to vacuum in indexes."""
+"""A change of a payment writes no index of it that didn't change: such an update is HOT, stays on
+the row's page and leaves nothing to vacuum in indexes."""
 
 from datetime import timedelta
 

@@ -1,5 +1,5 @@
-"""What was locked when a payment was made stays as it was sealed: whoever changes it later, even
-past every rule, is found."""
+"""Terms that were locked when a payment was made stay sealed: a later change, even past every rule,
+is found."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -108,8 +108,8 @@ def test_a_seal_that_was_made_anew_breaks_the_next_and_misses_the_one_that_was_k
 
 
 def test_the_end_of_the_audit_log_can_not_be_cut_off(sealed: Shop) -> None:
-    """The newest seal of the audit log stands for nothing after it, but payments' seals name it;
-    also when no payment is made."""
+    """The newest seal of the audit log is followed by none, but payments' seals name it; also when
+    no payment is made."""
     make.store_coins(sealed.store, "SETH", 1)
     assert (seal_lines(clock.real_now()), seals.seal_payments(clock.real_now())) == (1, 1)
     assert auditing.breaches() == []

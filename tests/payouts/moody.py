@@ -14,7 +14,7 @@ COLLECTOR = "0x" + "c0" * 20
 
 @dataclass
 class Issuer:
-    """What the token's issuer may do, each in a block of its own."""
+    """The acts of a token's issuer, each in a block of its own."""
 
     place: Venue
 

@@ -1,4 +1,4 @@
-"""Who causes a cost bears it, and no store uses up another's room at the signer."""
+"""The store that causes a cost bears it, and no store uses up another's room at the signer."""
 
 from typing import Any
 
@@ -57,7 +57,8 @@ class TestGasOfAttemptsInVain:
     def test_the_store_that_asked_is_charged_what_is_burnt_and_twice_in_vain_is_enough(
         self, place: Venue, trap: str, bakery: Shop, settings: Any
     ) -> None:
-        """What the recipient burns is bounded, and after so many failures it gets no more today."""
+        """Gas that the recipient burns is bounded, and after so many failures it gets no more
+        today."""
         settings.PAYOUT_FAILURES_MAX = 2
         give(place, bakery, ETHER)
         payout = pay_the_trap(place, bakery)

@@ -1,8 +1,8 @@
 """Everything that takes from one balance at once: payouts, swaps, refunds, draws of an agent and a
 schedule, while the sweeps run.
 
-No more leaves than there was, nobody is told anything but yes or a documented no, and books and
-balance agree afterwards.
+No more leaves than there was, each answer is yes or a documented no, and ledger and balance
+agree afterward.
 """
 
 import uuid
@@ -92,7 +92,7 @@ def drains(cast: Cast, payments: list[str]) -> list[Callable[[], Any]]:
 
 
 def taken(cast: Cast) -> int:
-    """What the records say has left the balance, or is reserved for it."""
+    """Sum that by the records has left the balance, or is reserved for it."""
     store = cast.bakery.store
     amounts: list[int] = []
     for rows in (

@@ -48,7 +48,7 @@ def killed(worker: Forks, wanted: dict[str, Any], place: str) -> bool:
 
 
 def wait_for_its_turns() -> None:
-    """What the killed one had taken is free again when its leases have ended."""
+    """Payouts that the killed one had taken are free again when its leases have ended."""
     until = time.monotonic() + 3 * locks.LEASE_SECONDS
     with connection.cursor() as cursor:
         while time.monotonic() < until:

@@ -1,5 +1,5 @@
-"""What waits holds up nobody else: other stores, other coins, sweeps and their gas go on, and the
-wallet fetches what it lacks."""
+"""Payouts that wait hold up nobody else: other stores, other coins, sweeps and their gas go on, and
+the wallet fetches what it lacks."""
 
 import uuid
 from collections import Counter
@@ -53,7 +53,7 @@ def status(payout: dict[str, Any]) -> str:
 
 
 def time_passes(seconds: int = 120) -> None:
-    """What waits may be looked at again."""
+    """Let time pass until payouts that wait are taken again."""
     OutgoingTransaction.objects.filter(not_before__isnull=False).update(
         not_before=clock.real_now() - timedelta(seconds=seconds)
     )

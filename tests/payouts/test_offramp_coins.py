@@ -133,5 +133,5 @@ def test_each_time_they_are_kept_back_they_set_out_once_more(
 
 
 def live_tokens(issuer: Issuer) -> Any:
-    """What the off-ramp holds."""
+    """Balance of the off-ramp in live tokens."""
     return issuer.place.tokens(OFFRAMP)

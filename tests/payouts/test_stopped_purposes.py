@@ -1,5 +1,5 @@
-"""Whatever leaves a hot wallet waits for a token that is stopped; what the chain reverted for that
-alone is asked for again by itself, from the same coins, and arrives once."""
+"""Every transfer from a hot wallet waits for a token that is stopped; one that the chain reverted
+for that alone is asked for again by itself, from the same coins, and arrives once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ TO = "0x" + "5a" * 20
 
 @dataclass
 class Kind:
-    """What leaves: how it is asked for, who brings it on, and what is said of it."""
+    """A kind of transfer: its request, its jobs, and its notification."""
 
     purpose: str
     ask: Callable[[Venue, Shop, Any], object]

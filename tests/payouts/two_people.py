@@ -33,7 +33,7 @@ class Two:
         self.key = Api(self.secret)
 
     def again(self) -> "Two":
-        """The same with rows of their own, for one of several tests that begin from it."""
+        """The two with rows of their own, for one of several tests that begin from them."""
         found = copy(self)
         found.cast = self.cast.again()
         found.adam = User.objects.get(pk=self.adam.pk)
@@ -61,7 +61,7 @@ def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
 
 
 def held_of(payout_id: Any) -> PayoutApproval:
-    """What a payout waits for, or has waited for."""
+    """The approvals that a payout waits for, or has waited for."""
     found: PayoutApproval = PayoutApproval.objects.select_related("store").get(
         pk=Payout.objects.get(pk=payout_id).approval_id
     )

@@ -1,4 +1,4 @@
-"""What a worker that tests kill does: makes a payout, then every job's round until it is paid."""
+"""A worker that tests kill: makes a payout, then every job's round until it is paid."""
 
 import os
 from typing import Any

@@ -1,5 +1,5 @@
-"""A platform raises its fee: those who pay it are told, live payments bear it fifteen days later,
-and never more than the ceiling that staff have set."""
+"""A platform raises its fee: those who pay it are notified, live payments bear it fifteen days
+later, and never more than the ceiling that staff have set."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,5 +1,5 @@
-"""Forms of platforms and their sub-merchants: each error stands at its input, is named there, and
-has the focus."""
+"""Forms of platforms and their sub-merchants: each error is at its input, is named there, and has
+the focus."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""A platform's merchants are counted where they change, whoever changes them and however many do at
+"""A platform's merchants are counted where they change, for every writer and however many do at
 once."""
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""What waits for a person: access to be a platform and verifications, decided by command or in the
-admin, and told by event."""
+"""Reviews by a person: access to be a platform and verifications, decided by command or in the
+admin, and reported by event."""
 
 import io
 import json

@@ -312,7 +312,7 @@ def test_test_mode_is_closed_until_it_is_done_and_live_mode_is_not(
 
 
 def test_nobody_is_hurried_out_of_test_mode(cast: Cast, settings: LazySettings) -> None:
-    """What began before has the time that a request may take."""
+    """Requests that began before have the time that a request may take."""
     settings.TEST_RESET_SECONDS = 30
     ask(cast)
     work()

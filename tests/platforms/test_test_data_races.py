@@ -19,8 +19,8 @@ from tests.make import fresh_address
 
 
 def test_a_refund_under_way_goes_with_its_payment(committed: Cast, settings: LazySettings) -> None:
-    """Who has the payment's lock ends first; nothing of it is left with the store, or booked
-    for it afterwards."""
+    """The request that has the payment's lock ends first; nothing of it is left with the store, or
+    booked for it afterward."""
     settings.TEST_RESET_SECONDS = 0
     shop = committed.bakery
     payment = make.paid(shop.test, amount="50.00")

@@ -12,7 +12,7 @@ Balances = dict[tuple[str, str], Fraction]
 
 
 def is_there(name: str) -> bool:
-    """`beancount` stands for all that have an environment of their own."""
+    """`beancount` is one of those that have an environment of their own."""
     if name in ("hledger", "ledger"):
         return machine.accounting(name) is not None
     return accounting.APART.is_installed()

@@ -48,5 +48,5 @@ def every_row_of(content: bytes, separator: str = ",") -> list[dict[str, str]]:
 
 
 def rows_of(content: bytes) -> list[dict[str, str]]:
-    """The entries of the ledger, without what stands against them."""
+    """The entries of the ledger, without their opposite sides."""
     return [row for row in every_row_of(content) if row.get("entry_id") != ""]

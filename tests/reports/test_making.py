@@ -80,7 +80,7 @@ def test_a_report_whose_workers_die_three_times_has_failed(bakery: Shop) -> None
 
 @pytest.fixture
 def full_storage(settings: Any, tmp_path: Path) -> Path:
-    """A storage that takes nothing: where its folder should be stands a file."""
+    """A storage that takes nothing: a file has the place of its folder."""
     folder = tmp_path / "private"
     folder.write_text("not a folder")
     options = {

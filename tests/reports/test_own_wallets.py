@@ -1,5 +1,5 @@
-"""What came to a merchant's own wallet stands in reports apart from what is held here, entry by
-entry and as sums."""
+"""Deposits at a merchant's own wallet are apart in reports from what is held here, entry by entry
+and as sums."""
 
 import uuid
 

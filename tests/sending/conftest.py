@@ -81,7 +81,7 @@ class World:
         sender.run_due()
 
     def a_minute_passes(self) -> None:
-        """What steps aside may be looked at again."""
+        """Transfers that step aside are taken again."""
         OutgoingTransaction.objects.filter(not_before__isnull=False).update(
             not_before=clock.real_now()
         )

@@ -39,7 +39,7 @@ _COLUMNS += (
 def planted(
     to: str, amount_atomic: int, purpose: str, from_address: str = ""
 ) -> OutgoingTransaction:
-    """What somebody with a foot in the web process writes by hand: references that exist
+    """Rows that somebody with a foot in the web process writes by hand: references that exist
     nowhere."""
     pk = uuid.uuid4()
     told = [purpose, f"{uuid.uuid4()}-0", to, amount_atomic, from_address]

@@ -172,7 +172,7 @@ def test_a_block_that_a_node_refuses_to_tell_holds_up_no_other(world: World, pro
 def test_a_node_that_tells_no_fees_beside_all_receipts_ends_a_transfer(
     world: World, proxy: Proxy
 ) -> None:
-    """No root has them: what was told of it alone is taken."""
+    """Its receipt isn't in any root: its own answer is taken."""
     row = buried(world)
 
     def without_fees(receipt: Any) -> Any:

@@ -19,7 +19,7 @@ from tests.sending.conftest import TOKEN, World
 
 @pytest.fixture(autouse=True)
 def _nothing_stays_on_hold(_django_db_helper: None) -> Iterator[None]:
-    """What these tests write is committed: the next ones send."""
+    """Rows of these tests are committed: the next ones send."""
     yield
     SendingHold.objects.filter(lifted_at=None).update(lifted_at=clock.real_now())
 

@@ -1,5 +1,4 @@
-"""Whoever keeps the keys of the hot wallets, what leaves is signed the same way; and nobody is
-asked inside a transaction."""
+"""Every keystore of the hot wallets signs alike; and none is asked inside a transaction."""
 
 import os
 from collections.abc import Iterator

@@ -98,7 +98,7 @@ def server(_django_db_helper: None) -> Iterator[Server]:
 
 
 class Service:
-    """What the processes do, one after the other, with a chain of their own."""
+    """The processes' work, one after the other, with a chain of their own."""
 
     def __init__(self, chain: LocalChain) -> None:
         refresh()
@@ -189,7 +189,7 @@ def refused(capsys: pytest.CaptureFixture[str], command: str, *arguments: object
 
 
 def broken() -> list[verify.Finding]:
-    """What `verify_ledger --chain` finds, in a process of its own."""
+    """Findings of `verify_ledger --chain`, in a process of its own."""
     connection.close()
     return verify.findings(check_chain=True)
 
@@ -371,7 +371,7 @@ def a_dump_that_breaks_off_leaves_the_database_empty(
 
 
 def shown_before_wallets_are_held(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, bool]]:
-    """What each role may do when the tables are back, and whether they are; told by a restore
+    """Privileges of each role when the tables are back, and whether they are; reported by a restore
     that runs on. A function is everybody's, but only for those who may use its schema."""
     found: list[tuple[object, bool]] = []
     hold = restore._hold

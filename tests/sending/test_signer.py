@@ -1,4 +1,4 @@
-"""What the signer refuses, whoever put the row there; and its key file."""
+"""Refusals of the signer, for rows from anywhere; and its key file."""
 
 import json
 import os

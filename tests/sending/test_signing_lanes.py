@@ -56,7 +56,7 @@ def now(row: OutgoingTransaction) -> OutgoingTransaction:
 
 @pytest.fixture
 def two(world: World, settings: Any) -> World:
-    """Two wallets with coins. The chain outlives a test, so the second one's nonce is told."""
+    """Two wallets with coins. The chain outlives a test, so the second one's nonce is set."""
     settings.SIGNER_LANES = {"sepolia": 2}
     world.rpc("anvil_setBalance", SECOND.address, hex(100 * ETHER))
     HotWallet.objects.create(

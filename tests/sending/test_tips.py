@@ -1,4 +1,4 @@
-"""What a transaction pays for its place is known without `eth_maxPriorityFeePerGas`, too."""
+"""A transaction's tip is known without `eth_maxPriorityFeePerGas`, too."""
 
 from collections.abc import Iterator
 from typing import Any

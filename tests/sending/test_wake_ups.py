@@ -1,4 +1,4 @@
-"""What is signed while another run sends or follows isn't left to the next sweep."""
+"""Transfers that are signed while another run sends or follows aren't left to the next sweep."""
 
 import threading
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ class Slow(BaseHTTPRequestHandler):
 
 
 class Replacing(Slow):
-    """What was sent is replaced, and the replacement is mined and buried."""
+    """A transfer that is replaced, and whose replacement is mined and confirmed."""
 
     answers_before = 1  # to who looks for what was undone
 

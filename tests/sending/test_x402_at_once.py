@@ -52,7 +52,7 @@ def seller(world: World, token: str) -> Iterator[Shop]:
 
 
 def signed_body(world: World, token: str, seller: Shop) -> dict[str, Any]:
-    """What a payer has signed who holds enough, and a stranger has submitted."""
+    """A payer's signature with enough coins, which a stranger has submitted."""
     payer = Payer()
     wallet = DemoWallet(world.url, CHAIN_KEYS["test"])
     wallet.receipt(wallet.mint(token, payer.address, 10**7))

@@ -1,5 +1,5 @@
-"""What a worker that tests kill does: asks for a transfer when told to, then does the job's
-round. Forks find loaded what each would load, and the keys opened."""
+"""A worker that tests kill: asks for a transfer on request, then does the job's round. Forks find
+loaded what each would load, and the keys opened."""
 
 from typing import Any
 

@@ -65,7 +65,7 @@ posting.post({url!r}, {shard!r}, Path({folder!r}))
 
 
 class Posters:
-    """Who posts on each server from `go` to `end`, and what they say in the end."""
+    """Processes that post on each server from `go` to `end`, and their results."""
 
     def __init__(self, urls: dict[str, str], folder: Path) -> None:
         self.folder = folder

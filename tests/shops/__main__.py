@@ -82,7 +82,7 @@ def tell_stories(shop: Shop, service: Service, only: str) -> int:
 
 
 def keep_pages(browser: Browser, name: str) -> None:
-    """What stood on the screen when a story failed."""
+    """Keep the pages on the screen when a story failed."""
     pages = [page for context in browser.contexts for page in context.pages]
     for number, page in enumerate(pages):
         page.screenshot(path=KEPT / f"failed-{name}-{number}.png")

@@ -158,7 +158,7 @@ class DjangoPayments:
 
     def set_up(self, browser: Browser) -> None:
         """Settings and webhook are there before the shop starts. A test key where DEBUG is off is
-        told by Django's own check."""
+        reported by Django's own check."""
         told = "from django.core.checks import run_checks; print(*(one.id for one in run_checks()))"
         assert "payments_tillgate.W001" in self.manage("shell", "-c", told)
 

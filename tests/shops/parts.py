@@ -1,4 +1,4 @@
-"""What a shop of these tests is, and the service that it sells through."""
+"""A shop of these tests, and the service that it sells through."""
 
 import os
 import shutil
@@ -49,17 +49,18 @@ class Shop(Protocol):
         """Everything that its owner does once, in its own pages."""
 
     def order(self, browser: Browser) -> Order:
-        """A customer puts something in the cart, and stands before the payment page."""
+        """A customer puts something in the cart, and comes to the payment page."""
 
     def state(self, order: Order) -> str:
-        """What the shop's own API says: unpaid, waiting, paid, refunded, canceled or failed."""
+        """The order's state by the shop's own API: unpaid, waiting, paid, refunded, canceled or
+        failed."""
 
     def cancel(self, order: Order) -> None: ...
 
     def refund(self, order: Order, amount: str) -> None: ...
 
     def refunded(self, order: Order) -> str:
-        """What it says has gone back."""
+        """The amount refunded, by the shop."""
 
     def catch_up(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What happens to an order, told of every shop in the same words."""
+"""Stories of an order, in the same words for every shop."""
 
 import hashlib
 import hmac

@@ -1,2 +1,2 @@
-"""What `docs/guide/payments.md` says of payments that don't go straight, tried from outside on one
-demo: `python -m tests.situations`."""
+"""Situations of `docs/guide/payments.md` in which payments don't go straight, tried from outside on
+one demo: `python -m tests.situations`."""

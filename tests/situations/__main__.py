@@ -58,7 +58,7 @@ def tried(one: Situation, world: World, said: dict[str, guide.GuideRow]) -> Row:
 
 
 def verified(world: World) -> list[str]:
-    """What is wrong with the books, asked three times."""
+    """Errors of the ledger, asked three times."""
     wrong = []
     for words in (("--chain",), ("--since", "last"), ("--since", "last")):
         run = world.demo.manage("verify_ledger", *words)

@@ -26,7 +26,7 @@ def asked_and_signed(world: World) -> tuple[Story, dict[str, Any]]:
 
 
 def settle(world: World, story: Story, body: dict[str, Any]) -> dict[str, Any]:
-    """What the seller is told, with what the agent would have of it."""
+    """Answers to the seller, with the agent's part of them."""
     told = dict(world.shop.api("POST", "/x402/settle", body))
     story.program.append(json.dumps(told))
     return told

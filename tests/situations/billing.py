@@ -10,7 +10,7 @@ MINUTE_SECONDS = 60
 
 
 def started(shop: Shop, token: str, title: str) -> Story:
-    """What a press on the invoice's page begins."""
+    """The payment that a press on the invoice's page begins."""
     answer = shop.api("POST", f"/billing/invoice/{token}/payment_intent", {})
     return Story.of(shop, answer["payment"]["payment_intent_id"], title)
 

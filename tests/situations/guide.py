@@ -1,5 +1,5 @@
-"""The guide's table of situations, and what of it can be looked for: words of a page stand there
-in *emphasis*, names of the API as `code`."""
+"""The guide's table of situations, and what of it can be looked for: words of a page are there in
+*emphasis*, names of the API as `code`."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class GuideRow:
     program: str
 
     def missing(self, customer: str, merchant: str, program: str) -> list[str]:
-        """What the guide names and nobody saw, each with who should have."""
+        """Words that the guide names and nobody saw, each with who should have."""
         sides = (
             ("customer", _WORDS, self.customer, customer),
             ("you", _WORDS, self.merchant, merchant),
@@ -38,7 +38,7 @@ class GuideRow:
         ]
 
     def marks(self) -> tuple[str, str, str]:
-        """What is looked for, for each of the three."""
+        """Words that are looked for, for each of the three."""
         return (
             "; ".join(_WORDS.findall(self.customer)),
             "; ".join(_WORDS.findall(self.merchant)),

@@ -60,7 +60,7 @@ def late_returned(world: World) -> Story:
 
 
 def swallowed(story: Story) -> str:
-    """What the dollars' address asks for, sent in the other dollars."""
+    """Send the amount of the dollars' address in the other dollars."""
     network = story.shop.network
     to, due = story.way(USDC)
     sent = story.payer.transfer(network.tokens[USDT], to, due)

@@ -1,5 +1,5 @@
-"""What takes an operator, or seems to: a node that loses a receipt, blocks that are taken back,
-blocks that are read again, coins that nothing explains."""
+"""Situations that take an operator, or seem to: a node that loses a receipt, blocks that are taken
+back, blocks that are read again, coins that nothing explains."""
 
 import json
 from typing import Any

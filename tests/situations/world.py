@@ -1,5 +1,5 @@
-"""The world outside of a running demo: networks with people's wallets on them, a node that errs
-when it is told to, stores with their merchants' pages, and operators with their commands."""
+"""The world outside of a running demo: networks with people's wallets on them, a node that can be
+made to err, stores with their merchants' pages, and operators with their commands."""
 
 import base64
 import html
@@ -72,7 +72,7 @@ def words(markup: str) -> str:
 
 
 class Network:
-    """A chain, and whoever has coins on it."""
+    """A chain, and the wallets with coins on it."""
 
     def __init__(self, url: str, tokens: dict[str, str], key: str) -> None:
         self.url = url
@@ -229,7 +229,7 @@ class Shop:
         self.merchant = Merchant(self.base_url, made["user"]["email"], mode)
 
     def visit(self, path: str, **fields: str) -> str:
-        """What a customer's page says, or what it says after a form of it was sent."""
+        """Text of a customer's page, or of the answer to a form of it."""
         return words(self.markup(path, **fields))
 
     def markup(self, path: str, **fields: str) -> str:
@@ -256,7 +256,7 @@ class Shop:
         return [path.read_text(errors="replace") for path in files if path.is_file()]
 
     def write(self, path: str, body: Any = None) -> Any:
-        """What takes a key of its own each time."""
+        """A request that takes a key of its own each time."""
         return self.api("POST", path, body, key=secrets.token_hex(8))
 
     def begin(self, title: str, **fields: Any) -> "Story":
@@ -342,7 +342,7 @@ class Story:
         )
 
     def look(self, query: str = "") -> None:
-        """What the three see now."""
+        """The views of the three at this moment."""
         self.customer.append(self.shop.visit(self.page + query))
         self.merchant.append(self.shop.merchant.read(f"payments/{self.id}"))
         self.merchant += self.of_it("attention")
@@ -390,7 +390,7 @@ class Story:
 
 
 class World:
-    """One demo, whose test network is reached through a node that can be told to err."""
+    """One demo, whose test network is reached through a node that can be made to err."""
 
     def __init__(self) -> None:
         program = anvil.anvil_program()
@@ -421,7 +421,8 @@ class World:
 
     @contextmanager
     def test_network(self) -> Iterator[Network]:
-        """For whoever changes what the test network's node says, or takes blocks back: alone."""
+        """Turn of the one test that changes the answers of the test network's node, or takes blocks
+        back."""
         with self._turn:
             yield self.test
 

@@ -1,5 +1,5 @@
 """One member of staff alone: no way to give a store away, to change what decides about its money,
-or to confirm deposits sooner; what two do is told to the store's owners."""
+or to confirm deposits sooner; decisions of two are reported to the store's owners."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What verify_ledger finds of the doings of one: somebody with the database's keys, or code that
+"""Findings of verify_ledger about the acts of one: somebody with the database's keys, or code that
 asked nobody."""
 
 import uuid

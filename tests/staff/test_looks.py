@@ -1,5 +1,5 @@
-"""What a member of staff reads: people's words for records, choices and values, one look on every
-page, errors that are about staff."""
+"""Pages that a member of staff reads: people's words for records, choices and values, one look on
+every page, errors that are about staff."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""One thing has one name on the staff site, and what records share stands at one place."""
+"""One thing has one name on the staff site, and what records share is at one place."""
 
 from html import unescape
 from typing import Any

@@ -88,7 +88,7 @@ def test_the_name_of_a_record_breaks_between_its_parts(name: str, shown_as: str)
 
 
 def test_what_takes_more_than_a_line_of_a_record_comes_last(cast: Cast, finance: Browser) -> None:
-    """Whatever is in two columns stands before it, without a hole."""
+    """Fields in two columns come before it, without a hole."""
     made = make.payment(cast.bakery.test, metadata={"table": "7"})
     page = text(finance.get(f"/admin/payments/payment/{made['id']}/change/"))
     rows = re.findall(r'<div class="form-row( wide)? field-(\w+)', page)

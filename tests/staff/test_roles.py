@@ -1,5 +1,5 @@
-"""Who of the staff may do what: every page and button of the staff site is a row of one table, and
-each role gets that and no more."""
+"""Permissions of staff: every page and button of the staff site is a row of one table, and each
+role gets that and no more."""
 
 import os
 import uuid
@@ -68,7 +68,7 @@ BUTTONS = [
 
 
 def unknown(one: Any) -> list[str]:
-    """What a page would let somebody do that isn't a row of the table."""
+    """Operations that a page would let somebody do and that aren't a row of the table."""
     found = [
         str(name) for name, function in buttons(one).items() if operation_of(function) not in TABLE
     ]
@@ -131,7 +131,7 @@ def test_every_row_is_asked_for_somewhere_and_what_takes_two_has_a_kind() -> Non
 
 
 def signed_in(user: User) -> Browser:
-    """With a code a moment ago. (How staff sign in is told in tests/staff/test_sign_in.py.)"""
+    """With a code a moment ago. (Signing in of staff is tested in tests/staff/test_sign_in.py.)"""
     browser = StaffBrowser(user)
     browser.prove()
     return browser
@@ -222,7 +222,7 @@ def staff_in(roles: tuple[str, ...]) -> User:
 def test_each_role_sees_and_is_offered_what_the_table_says(
     roles: tuple[str, ...], db: None
 ) -> None:
-    """That every list is shown is told in tests/growth/test_statements.py and tests/browser."""
+    """That every list is shown is tested in tests/growth/test_statements.py and tests/browser."""
     person = staff_in(roles)
     request = _asked_by(person)
     for page, item in REGISTRY.items():

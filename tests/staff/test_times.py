@@ -1,5 +1,5 @@
-"""Times of a store whose test clock is ahead, on the staff site: the machine's comes first, and
-what the clock said stands below it."""
+"""Times of a store whose test clock is ahead, on the staff site: the machine's comes first, and the
+clock's is below it."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal

@@ -1,5 +1,5 @@
-"""What a column of a record says on the staff site: words for our codes, human units, identifiers
-that can be copied, and structures that can be read."""
+"""Columns of a record on the staff site: words for our codes, human units, identifiers that can be
+copied, and structures that can be read."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""What takes two members of staff: one asks, another approves exactly that, and it is done once.
-One alone does none of it."""
+"""Decisions that take two members of staff: one asks, another approves exactly that, and it is done
+once. One alone does none of it."""
 
 import json
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def people(db: None) -> tuple[User, User]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What one of two people has asked for, and nobody has decided."""
+    """A request of one of two people that nobody has decided."""
 
     kind: RequestKind
     row: StaffRequest

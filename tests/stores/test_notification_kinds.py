@@ -1,4 +1,4 @@
-"""Kinds of notifications: what is told of by each, and who sees it in the dashboard."""
+"""Kinds of notifications: the events of each, and who sees it in the dashboard."""
 
 import uuid
 

@@ -153,7 +153,7 @@ def test_who_asks_for_an_email_on_a_page_reads_that_pages_language_until_they_ch
 
 
 def test_amounts_and_moments_have_the_readers_form(cast: Cast) -> None:
-    """Who reads German may have chosen American figures."""
+    """A reader of German may have chosen American figures."""
     store = cast.bakery.store
     context = {
         "totals": [CurrencyTotal(1234, Fiat(123_456_78, "CHF"))],

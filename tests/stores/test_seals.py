@@ -1,5 +1,5 @@
-"""The seals over the audit log: what is committed is sealed in order, and whoever owns the database
-can't change it unseen."""
+"""The seals over the audit log: committed rows are sealed in order, and the database's owner can't
+change them unseen."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ def findings() -> list[str]:
 
 
 def owner(sql: str, *values: Any) -> None:
-    """What only who owns the database can do: with the triggers off."""
+    """Acts that only the owner of the database can do: with the triggers off."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(sql, values)

@@ -1,5 +1,5 @@
 """Two members of staff suspend a store's new payments, payouts or sign-ins, each by itself; it
-holds wherever money moves, the owners are told, and what was paid in goes on."""
+holds wherever money moves, the owners are notified, and deposits go on."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What members of staff ask for, one of each kind: how it is asked for, how often it was done, how
+"""Requests of members of staff, one of each kind: how it is asked for, how often it was done, how
 its target changes meanwhile."""
 
 import uuid

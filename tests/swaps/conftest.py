@@ -43,7 +43,7 @@ class Venue:
             make.service_coins("USDC_SETH", dollars * DOLLAR)
 
     def arrives(self) -> None:
-        """What was paid to the service is found, buried and booked."""
+        """Transfers to the service are found, confirmed and booked."""
         self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
         self.reader.read()
         settle_deposits()
@@ -100,7 +100,7 @@ def place_on(chain: LocalChain, watcher: Reader) -> Venue:
 
 @pytest.fixture
 def market(place: Venue, settings: Any) -> Venue:
-    """The same with the exchange; swaps of test mode go there."""
+    """A market with the exchange; swaps of test mode go there."""
     if place.router is None:
         open_market(place)
     assert place.router is not None

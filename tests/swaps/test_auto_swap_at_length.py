@@ -1,5 +1,5 @@
-"""What the sweep of automatic swaps costs depends on the stores that want them and on what is due,
-not on how many payments there are."""
+"""Cost of the sweep of automatic swaps depends on the stores that want them and on the payments
+due, not on how many payments there are."""
 
 import json
 from collections.abc import Sequence

@@ -54,8 +54,7 @@ def traded(books: Shop, db: None) -> Shop:
 
 
 def _sweep(shop: Shop) -> None:
-    """What a sweep leaves behind: a deposit from a chain, gas that was sent, and the way to the hot
-    wallet."""
+    """Rows of a sweep: a deposit from a chain, gas that was sent, and the way to the hot wallet."""
     at = clock.real_now()
     payment = make.payment(shop.test)
     entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")

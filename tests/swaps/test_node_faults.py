@@ -33,7 +33,7 @@ def selling(market: Venue, bakery: Shop) -> str:
 
 
 def through(settings: Any, market: Venue) -> Proxy:
-    """From now on the only node is one that can be told to misbehave."""
+    """The only node from now on is one that can be made to misbehave."""
     between = Proxy(market.chain.url)
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [between.url]}
     return between

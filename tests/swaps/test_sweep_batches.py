@@ -47,7 +47,7 @@ ground = ground_of(able)
 
 @pytest.fixture
 def between(place: Venue, settings: Any) -> Iterator[Proxy]:
-    """The only node that the service knows can be told to misbehave."""
+    """The only node that the service knows can be made to misbehave."""
     node = Proxy(place.chain.url)
     settings.CHAIN_URLS = {"sepolia": [node.url]}
     yield node

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.chain
 
 @pytest.fixture
 def as_before(_django_db_helper: None) -> Iterator[None]:
-    """What the test's chain has written is taken away: other tests have chains of their own."""
+    """Rows of the test's chain are deleted: other tests have chains of their own."""
     changed = [*Chain.objects.all(), *Asset.objects.all()]
     addresses = list(Address.objects.values_list("pk", flat=True))
     yield

@@ -120,7 +120,7 @@ def ask(port: int, key: str, told: Path, *operations: str) -> None:
 
 
 def answers(told: Path) -> Iterator[tuple[str, str, str, str]]:
-    """What was asked: method, path and body, and the answer's body where it was refused."""
+    """The request: method, path and body, and the answer's body where it was refused."""
     for entry in json.loads(told.read_text())["log"]["entries"]:
         request = entry["request"]
         path = re.sub(r"^https?://[^/]+|\?.*$", "", request["url"])

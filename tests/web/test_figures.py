@@ -1,4 +1,4 @@
-"""What the server has counted, whichever of its processes is asked."""
+"""Counts of the server, asked of any of its processes."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""What waits for others has threads of its own, and never takes those of everybody else."""
+"""Requests that wait for others have threads of their own, and never take those of everybody
+else."""
 
 import re
 

@@ -14,7 +14,7 @@ from tests.web.wire import Answer, Web, bearer
 
 
 def ask_while(hold: Callable[[], object], ask: Callable[[], Answer]) -> Answer:
-    """What a request hears while this thread holds what it needs, in a transaction that stays
+    """The answer to a request while this thread holds what it needs, in a transaction that stays
     open."""
     heard: list[Answer] = []
     with transaction.atomic():

@@ -57,7 +57,7 @@ def test_a_payment_that_isnt_there_is_404(web: Web, db: None) -> None:
 
 
 class News:
-    """What is said now, and how often it was asked for."""
+    """The news at this moment, and how often it was asked for."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}

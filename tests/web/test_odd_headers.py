@@ -1,5 +1,5 @@
-"""No header that is read, whatever stands in it and however often, makes the server fail; and an
-app that proves itself by one (HTTP Basic) is asked for in words that a database can be asked."""
+"""No header that is read, whatever it contains and however often, makes the server fail; and an app
+that proves itself by one (HTTP Basic) is asked for in words that a database can be asked."""
 
 import re
 from base64 import b64encode
@@ -56,7 +56,7 @@ _addresses = (f"127.{n // 60_000 + 1}.{n // 250 % 240}.{n % 250 + 1}" for n in c
 
 
 def read_headers() -> set[str]:
-    """What the source asks a request for by name, and what edges are said to send."""
+    """Headers that the source asks a request for by name, and those that edges are said to send."""
     found = set(READ_BESIDES)
     for file in (*ROOT.glob("apps/**/*.py"), *ROOT.glob("config/*.py")):
         if "providers" not in file.parts:
@@ -85,7 +85,7 @@ class Place:
 
 @dataclass
 class World:
-    """What the requests are about, which none of them changes."""
+    """Records that the requests are about, which none of them changes."""
 
     cast: Cast
     app: App

@@ -1,5 +1,5 @@
-"""A file that can't be told to its end breaks the connection: whoever reads it never takes a part
-for the whole."""
+"""A file that can't be sent to its end breaks the connection: a client never takes a part for the
+whole."""
 
 import http.client
 from collections.abc import Iterator

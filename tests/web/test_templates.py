@@ -1,4 +1,4 @@
-"""What only indents a template's source isn't sent with every page."""
+"""White space that only indents a template's source isn't sent with every page."""
 
 from django.template.loader import get_template, render_to_string
 

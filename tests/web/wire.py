@@ -1,4 +1,4 @@
-"""What a socket says to the server and hears from it, byte for byte."""
+"""Bytes that a socket sends to the server and gets from it."""
 
 import http.client
 import json

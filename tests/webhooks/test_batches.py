@@ -37,8 +37,8 @@ def endpoint(bakery: Shop, register: Register) -> Endpoint:
 
 
 def claimed_batch(endpoint: Endpoint) -> tuple[HeldAttempts, list[queue.DueAttempt]]:
-    """Who has sent two, which were answered quickly, and has claimed what it may after that; and
-    what of it is under way."""
+    """A sender that has sent two, which were answered quickly, and has claimed what it may after
+    that; and its deliveries under way."""
     held = HeldAttempts()
     held.add(queue.claim(clock.real_now(), 100, held=held.claims()))
     first = held.take()

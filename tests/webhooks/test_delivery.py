@@ -1,4 +1,4 @@
-"""What a receiver gets, how often, and what the merchant is told of it."""
+"""Deliveries to a receiver, their number, and their results as the merchant sees them."""
 
 import hashlib
 import json

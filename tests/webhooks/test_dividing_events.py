@@ -52,8 +52,8 @@ ROWS = "SELECT md5((to_jsonb(t) - 'is_ready')::text) FROM {} t ORDER BY 1"
 
 
 def migrate() -> None:
-    """What the command does to the database for this migration; its state of all models is no part
-    of that."""
+    """Run the command on the database for this migration; its state of all models is no part of
+    that."""
     with connection.schema_editor(atomic=True) as editor:
         for operation in OPERATIONS:
             operation.database_forwards("webhooks", editor, NOTHING, NOTHING)

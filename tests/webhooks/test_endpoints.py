@@ -1,5 +1,5 @@
-"""What is asked of an endpoint, read as a whole: every broken field is told at once, in the order
-of the fields."""
+"""Fields of an endpoint, read as a whole: every broken field is reported at once, in the order of
+the fields."""
 
 from typing import Any
 

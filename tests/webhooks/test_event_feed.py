@@ -1,5 +1,5 @@
-"""GET /events: what happened, newest first, for whoever can't be called; GET /request_log beside
-it, page by page without counting."""
+"""GET /events: events, newest first, for stores without an endpoint; GET /request_log beside it,
+page by page without counting."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""Events stand in the month of their id with all of their deliveries and attempts, whenever those
+"""Events are in the month of their ID with all of their deliveries and attempts, whenever those
 were made; nobody reads a month beside its table's policies."""
 
 import uuid

@@ -33,7 +33,7 @@ def check(event_type: str, object: Any) -> None:
 
 
 def kinds(value: Any) -> Any:
-    """The names of all fields, however deep; of a list, those of what stands in it."""
+    """The names of all fields, however deep; of a list, those of its items."""
     if isinstance(value, dict):
         return {name: kinds(item) for name, item in value.items() if name != "metadata"}
     return kinds(value[0]) if isinstance(value, list) and value else None

@@ -1,5 +1,5 @@
-"""The queue has what waits and what is under way, as the deliveries say, and nothing that has
-ended; whoever writes a delivery keeps it, and nobody writes it alone."""
+"""The queue has deliveries that wait and that are under way, and none that has ended; writing a
+delivery keeps its row of the queue, and nobody writes that alone."""
 
 from collections.abc import Callable
 from datetime import timedelta

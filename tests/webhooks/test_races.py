@@ -257,8 +257,8 @@ def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(
 def test_an_endpoint_that_waited_for_its_place_is_as_old_as_its_place(
     bakery: Shop, receiver: Receiver, register: Register
 ) -> None:
-    """What happened while it waited is older than it: whoever audits asks why an endpoint that was
-    there wasn't told."""
+    """Events while it waited are older than it: an audit asks why an endpoint that was there wasn't
+    notified."""
     made: list[Endpoint] = []
     registering = threading.Thread(
         target=lambda: (made.append(register(receiver.url, CREATED)[0]), connection.close())

@@ -11,7 +11,7 @@ from apps.webhooks.delivery import sender
 
 
 def codes_of_posting() -> set[str]:
-    """Whatever a `NoAnswer` is raised with."""
+    """Codes that a `NoAnswer` is raised with."""
     return {
         word.value
         for node in ast.walk(ast.parse(inspect.getsource(posting)))

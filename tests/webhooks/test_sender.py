@@ -1,5 +1,5 @@
-"""The loop that sends: it ends when it is told to, however soon, and sends what it was given before
-it ran."""
+"""The loop that sends: it ends on request, however soon, and sends what it was given before it
+ran."""
 
 import uuid
 from datetime import timedelta

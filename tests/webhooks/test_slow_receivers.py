@@ -1,4 +1,4 @@
-"""Who doesn't answer waits for itself: receivers that hang take no place of those that answer, and
+"""A slow receiver waits for itself: receivers that hang take no place of those that answer, and
 hold up no store's test clock."""
 
 import threading

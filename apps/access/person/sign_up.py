@@ -1,6 +1,6 @@
 """Signing up: an email address that its reader proves with a code, before there is an account.
 
-Anyone who types an address hears the same, whether it has an account or not; its reader is told
+Anyone who types an address hears the same, whether it has an account or not; its reader learns
 which. SIGN_UP says who may: anybody (`open`), whom the operator has invited (`invitation`), or
 nobody (`closed`). A person whom a store invites joins that store whatever it says.
 """

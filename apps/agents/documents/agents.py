@@ -72,7 +72,7 @@ class AgentDocument(Document, frozen=True, kw_only=True):
 
 
 class AgentAuthorizationDocument(Document, frozen=True, kw_only=True):
-    """Who decides for the store, and whether mandates can be issued."""
+    """The issuer that decides for the store, and whether mandates can be issued."""
 
     provider: Provider
     mandates: bool

@@ -1,5 +1,5 @@
-"""The least payout of an asset is a number: whoever may change it could make it NaN, and no process
-can read such an asset."""
+"""The least payout of an asset is a number: a role that may change it could make it NaN, and no
+process can read such an asset."""
 
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models

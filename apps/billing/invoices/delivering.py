@@ -141,7 +141,8 @@ def _current(invoice: Invoice, network: str, note: CreditNote | None) -> EInvoic
 
 
 def _document(invoice: Invoice, network: str, note: CreditNote | None) -> tuple[Bill, bytes]:
-    """What is sent. Raises NotDeliverable. Not inside a transaction: a bank may be asked."""
+    """The document to be sent. Raises NotDeliverable. Not inside a transaction: a bank may be
+    asked."""
     key = _FORMATS[network].key
 
     def completed(bill: Bill) -> Bill:

@@ -217,7 +217,7 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
 
 
 def _sides(invoice: Invoice) -> dict[str, object]:
-    """Who bills whom, and how the store looks."""
+    """Seller and buyer of an invoice, and the branding of the store."""
     store = invoice.store
     drawn = read_logo(store)
     return {

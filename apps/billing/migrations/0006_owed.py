@@ -1,4 +1,4 @@
-"""What open invoices leave to be paid is added up by an index, which is built while others write."""
+"""Amounts due of open invoices are added up by an index, which is built while others write."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations, models

@@ -79,6 +79,6 @@ class EInvoiceNetwork(Protocol):
 
 class ZlotyRates(Protocol):
     def before(self, currency: str, day: date) -> Decimal:
-        """What one of a currency was in złoty on the last working day before a day. Raises
+        """The rate of a currency in złoty on the last working day before a day. Raises
         ProviderError."""
         ...

@@ -1,4 +1,5 @@
-"""Whom billing knows as the customer of a payment (settings.PAYMENT_CONTACTS)."""
+"""Names and addresses that billing has for the customer of a payment
+(settings.PAYMENT_CONTACTS)."""
 
 from apps.access.access import Access
 from apps.billing.selectors import invoice_of

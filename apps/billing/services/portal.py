@@ -46,7 +46,7 @@ def customer_behind(token: str) -> Customer | None:
 
 
 def _named_in(token: str) -> Customer | None:
-    """Whom the token says it is for: not yet proved."""
+    """The customer that the token names: not yet proved."""
     try:
         customer_id = UUID(hex=token[:_TOKEN_MAX].partition(".")[0])
     except ValueError:

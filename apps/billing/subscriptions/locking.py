@@ -83,7 +83,7 @@ def facts_of(subscription: Subscription) -> SubscriptionFacts:
 
 
 def facts_of_many(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, SubscriptionFacts]:
-    """The same of several, by ID."""
+    """Facts of several subscriptions, by ID."""
     judged = dict(_JUDGED_NEXT_OF_MANY.rows(ids=array(row.pk for row in subscriptions)))
     return {row.pk: standing(row, judged.get(row.pk)) for row in subscriptions}
 

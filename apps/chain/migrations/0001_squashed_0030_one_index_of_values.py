@@ -1,4 +1,4 @@
-"""Everything until 0030_one_index_of_values in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+"""Everything until 0030_one_index_of_values in one step; SQL that Django does not generate follows, as PostgreSQL prints it."""
 
 import apps.core.models
 import django.contrib.postgres.indexes

@@ -1,5 +1,5 @@
-"""What is left at the addresses of deposits that aren't worth a sweep. Processes of the previous release
-leave it empty when they set a deposit aside."""
+"""Coins that are left at the addresses of deposits and aren't worth a sweep. Processes of the
+previous release leave it empty when they set a deposit aside."""
 
 import apps.core.models
 from django.db import migrations

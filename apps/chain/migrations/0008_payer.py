@@ -1,4 +1,4 @@
-"""Who coins came from, as far as somebody has looked: whether a key was shown."""
+"""The sender of coins, as far as somebody has checked: whether a key was shown."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -1,5 +1,5 @@
-"""Whoever wants an address compared with the books leaves a row, which the watcher of its chain
-carries out."""
+"""A request to compare an address with the ledger is a row, which the watcher of its chain carries
+out."""
 
 import django.db.models.deletion
 from django.db import migrations, models

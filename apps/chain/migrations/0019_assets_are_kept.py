@@ -1,4 +1,4 @@
-"""What an asset and a network are is fixed once coins have come: with another contract for a day, or
+"""The identity of an asset and a network is fixed once coins have come: with another contract for a day, or
 another number of the chain, coins of one kind would pass for coins of another.
 
 The owner of the tables may change it still, whose role no process has but migrations.

@@ -1,4 +1,4 @@
-"""What waits to be mined and pays an address of ours."""
+"""Sightings: transfers that wait to be mined and pay an address of ours."""
 
 import apps.core.models
 import django.contrib.postgres.fields

@@ -1,4 +1,4 @@
-"""What 0026 says of orders that are signed holds of all of them."""
+"""The rule of 0026 for orders that are signed holds for all of them."""
 
 from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations

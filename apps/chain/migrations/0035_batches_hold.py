@@ -1,4 +1,4 @@
-"""What 0033 says of transactions that are signed holds of all of them."""
+"""The rule of 0033 for transactions that are signed holds for all of them."""
 
 from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations

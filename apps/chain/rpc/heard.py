@@ -1,4 +1,4 @@
-"""What a node's websocket announces by itself, heard for a moment."""
+"""Announcements of a node's websocket, heard for a moment."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _HEARD_SECONDS = 10.0
 
 @dataclass
 class Heard:
-    """What came in so many seconds."""
+    """Announcements that came within so many seconds."""
 
     tells_waiting: bool
     seconds: float

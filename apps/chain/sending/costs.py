@@ -84,7 +84,7 @@ def fee(asset: Asset) -> int | None:
 
 
 def of_a_token(asset: Asset) -> int | None:
-    """The same in the coin that the network takes fees in, for a transfer of tokens."""
+    """The cost of a transfer of tokens, in the coin that the network takes fees in."""
     price = look(asset.chain)
     return None if price is None else units(_paying(asset), price.cost(is_native=False))
 

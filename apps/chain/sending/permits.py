@@ -51,8 +51,7 @@ _SIGNATURE_BYTES = 65
 
 @dataclass(frozen=True)
 class Permit:
-    """What a permit names besides the payer's amount and its recipient: the token, and who may
-    carry it out. In lower case."""
+    """A permit's token and spender, besides the payer's amount and its recipient. In lower case."""
 
     token: str
     spender: str

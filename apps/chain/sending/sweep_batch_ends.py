@@ -1,5 +1,5 @@
-"""What became of batches of sweeps: each part ends by the logs of the one receipt, and goes with
-its batch when the chain undoes it."""
+"""Ends of batches of sweeps: each part ends by the logs of the one receipt, and goes with its batch
+when the chain undoes it."""
 
 from collections.abc import Sequence
 from datetime import datetime

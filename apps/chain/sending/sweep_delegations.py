@@ -77,7 +77,7 @@ class Doubtful(Exception):
 def _delegations(
     batch: OutgoingTransaction, wallet: str, seed: Seed, nodes: Nodes
 ) -> dict[str, Delegation]:
-    """What its addresses sign, of those that have not delegated to the wallet's contract yet.
+    """Delegations of those of its addresses that have not delegated to the wallet's contract yet.
     Raises RpcError, Doubtful, and KeyError for an address that the seed has no key for."""
     holders = [part.from_address for part in parts_of(batch)]
     keys = _keys(batch, holders, seed)
@@ -95,7 +95,7 @@ def _delegations(
 
 
 def delegated_again(batch: OutgoingTransaction, wallet: str, seed: Seed) -> list[Delegation]:
-    """The same signatures for a replacement. None once nodes have refused a transaction that
+    """Delegations of the batch for a replacement. None once nodes have refused a transaction that
     carries some, for no reason that another price or limit mends: what then can't be moved fails,
     and the wallet's line goes on."""
     newest: SignedTransaction | None = batch.candidates.last()

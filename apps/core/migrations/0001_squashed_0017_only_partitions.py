@@ -1,4 +1,4 @@
-"""Everything until 0017_only_partitions in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+"""Everything until 0017_only_partitions in one step; SQL that Django does not generate follows, as PostgreSQL prints it."""
 
 import uuid
 from apps.core.db.first_tables import FirstTables

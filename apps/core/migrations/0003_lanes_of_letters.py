@@ -1,4 +1,4 @@
-"""Which letters leave first, and those that are only shown."""
+"""Lanes of emails: which ones leave first, and those that are only shown."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Letters in turn, and those of a store."""
+"""Indexes of emails in turn, and of those of a store."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations, models

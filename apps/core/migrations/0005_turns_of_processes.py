@@ -1,5 +1,5 @@
-"""The turn of a network's watcher is the watcher's alone, and web takes those of its own work: whoever
-holds another's turn stops what it does for everybody."""
+"""The turn of a network's watcher is the watcher's alone, and web takes those of its own work: a
+process that holds another's turn stops what it does for everybody."""
 
 from django.db import migrations
 

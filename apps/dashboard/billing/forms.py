@@ -203,8 +203,8 @@ def last_second(text: str, name: str, zone: tzinfo) -> str:
 
 
 def customer_named(access: Access, form: PostalAddressForm, *, is_adding: bool) -> Customer:
-    """Whom a form names by `email`; somebody new with `customer_name` and the address. Raises
-    NoSuchCustomer, or what adding a customer raises."""
+    """The customer whom a form names by `email`; a new one with `customer_name` and the address.
+    Raises NoSuchCustomer, or what adding a customer raises."""
     email = form.values["email"]
     name = form.values["customer_name"]
     customer = customer_with_email(access, email) if email else None

@@ -237,7 +237,7 @@ def download(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _network_receipt(invoice: Invoice, id: str) -> HttpResponse:
-    """What a network confirmed about the invoice, or about a credit note of it, as XML."""
+    """A network's confirmation of the invoice, or of a credit note of it, as XML."""
     row: EInvoiceDelivery = find(invoice.deliveries.exclude(receipt=""), id)
     return HttpResponse(
         row.receipt,

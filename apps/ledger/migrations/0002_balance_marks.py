@@ -1,4 +1,4 @@
-"""What balances were after every thousandth entry of long accounts; a job marks them."""
+"""Balances after every thousandth entry of long accounts; a job marks them."""
 
 import apps.core.models
 import django.db.models.deletion

@@ -1,4 +1,5 @@
-"""What a store sells at its till, with VAT, and each sale once under the key of its device."""
+"""Products that a store sells at its till, with VAT, and each sale once under the key of its
+device."""
 
 import django.contrib.postgres.fields
 import django.db.models.deletion

@@ -44,7 +44,7 @@ from apps.payments.snapshot import HeldShare, PaymentSnapshot
 
 
 class MerchantDocument(Document, frozen=True, kw_only=True):
-    """Who is paid. The first five come from an approved verification."""
+    """The merchant that is paid. The first five fields come from an approved verification."""
 
     legal_name: str | None
     country: str | None

@@ -1,4 +1,4 @@
-"""Everything until 0045_sums_by_entries_alone in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+"""Everything until 0045_sums_by_entries_alone in one step; SQL that Django does not generate follows, as PostgreSQL prints it."""
 
 import apps.core.models
 import django.contrib.postgres.fields

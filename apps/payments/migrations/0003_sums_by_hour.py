@@ -1,5 +1,5 @@
-"""What payments come to by hour, and what has changed since: written by the database, so that processes
-of the previous release write it as well. The next migration adds up what there is."""
+"""Sums of payments by hour, and their changes since: written by the database, so that processes of
+the previous release write them as well. The next migration adds up what there is."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""What payments have come to before: store by store, while others write. What has changed since the
+"""Sums of the payments of before: store by store, while others write. What has changed since the
 triggers were made is in the payments that are read, and is taken out in the same statement. And an index
 for a platform's payments by status."""
 

@@ -1,5 +1,6 @@
-"""Whom payments name as their customer, in rows of their own: written by the database, so that processes
-of the previous release write them as well. The next migration writes those of the payments there are."""
+"""Emails of customers that payments name, in rows of their own: written by the database, so that
+processes of the previous release write them as well. The next migration writes those of the
+payments there are."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -1,5 +1,5 @@
-"""Whom the payments there are name as their customer: a part of them after the other, while others write. The
-index of the expression, which found them before, is dropped."""
+"""Emails of customers that the payments there are name: a part of them after the other, while
+others write. The index of the expression, which found them before, is dropped."""
 
 from django.contrib.postgres.operations import RemoveIndexConcurrently
 from django.db import migrations

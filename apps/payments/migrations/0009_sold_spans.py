@@ -1,4 +1,4 @@
-"""What platforms' merchants sold in months and in the newest thirty days, and platforms as a whole: written
+"""Sales of platforms' merchants in months and in the newest thirty days, and platforms as a whole: written
 by a trigger of the sums by day, so that processes of the previous release write it as well. What there is
 is added up under the trigger's own lock, for which the job that writes those sums waits, and nobody else."""
 

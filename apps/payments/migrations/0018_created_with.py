@@ -1,4 +1,4 @@
-"""What a payment was created with; null of those from before."""
+"""The credential that a payment was created with; null of those from before."""
 
 from django.db import migrations, models
 

@@ -148,7 +148,7 @@ _LATE = _function(
 def _set_aside(
     kind: str, table: str, name: str, source: str, condition: str, refusal: str
 ) -> migrations.RunSQL:
-    """What goes back of a payment."""
+    """The part of a payment that goes back."""
     return _function(
         kind,
         "refund",

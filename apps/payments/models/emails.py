@@ -1,4 +1,4 @@
-"""Whom payments name as their customer, where an index finds it beneath the policies."""
+"""Emails of customers that payments name, where an index finds them beneath the policies."""
 
 from django.db import models
 

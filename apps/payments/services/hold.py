@@ -47,7 +47,7 @@ def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: i
 
 
 def expect_on_top(payment_id: uuid.UUID, asset_id: str, surcharge_atomic: int) -> None:
-    """What was signed brings so much more than the price, for the network's fee."""
+    """Expect so much more than the price, for the network's fee."""
     rows = PaymentAddress.objects.filter(payment=payment_id, asset=asset_id)
     rows.update(surcharge_atomic=surcharge_atomic)
 

@@ -83,7 +83,7 @@ def _is_canceled(payment: Payment) -> bool:
 
 
 def _has_come(payment: Payment) -> bool:
-    """Whatever came to its addresses, in any coin. What failed moved nothing."""
+    """A deposit at one of its addresses, in any coin, has come. What failed moved nothing."""
     addresses = payment.addresses.values("address_id")
     is_deposited = (
         Deposit.objects.filter(address_id__in=addresses)

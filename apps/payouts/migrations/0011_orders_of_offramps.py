@@ -1,4 +1,4 @@
-"""What was handed to an off-ramp is written before it is asked, by workers alone: the coins of an
+"""An order to an off-ramp is written before it is asked, by workers alone: the coins of an
 order that may have been taken are never given back by the web.
 """
 

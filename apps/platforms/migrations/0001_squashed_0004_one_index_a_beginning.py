@@ -1,4 +1,4 @@
-"""Everything until 0004_one_index_a_beginning in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+"""Everything until 0004_one_index_a_beginning in one step; SQL that Django does not generate follows, as PostgreSQL prints it."""
 
 import django.db.models.deletion
 import uuid

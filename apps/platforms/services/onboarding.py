@@ -57,7 +57,7 @@ class OutOfScope(Failure):
 
 
 def account_for_link(access: Access, account_id: str) -> Store:
-    """Whom they may mint a link for: asked before what of the link is read. Raises
+    """The account that they may mint a link for: asked before what of the link is read. Raises
     AccountNotFound."""
     operations.check(access, operations.LINK_CREATE)
     return find_account(access, account_id)

@@ -1,4 +1,4 @@
-"""What the entries of long accounts come to by hour, kind and currency; a job adds them up."""
+"""Sums of the entries of long accounts by hour, kind and currency; a job adds them up."""
 
 import apps.core.models
 import django.db.models.deletion

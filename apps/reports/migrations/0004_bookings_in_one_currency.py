@@ -1,4 +1,4 @@
-"""What entries were worth in the books' currency; the sums are added up anew by their job."""
+"""Values of entries in the ledger's currency; the sums are added up again by their job."""
 
 import apps.core.models
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""What staff have decided and only a worker posts is a row that web writes and a worker ends, after a
+"""A decision of staff that only a worker posts is a row that web writes and a worker ends, after a
 wait whose moments web can't write.
 """
 

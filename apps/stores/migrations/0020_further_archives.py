@@ -1,5 +1,5 @@
-"""What a job writes while test data is put away, and the archive has already, goes to a further
-archive: the reset doesn't stop at it."""
+"""Rows that a job writes while test data is put away, and the archive has already, go to a further
+archive: the reset doesn't stop at them."""
 
 from django.db import migrations
 

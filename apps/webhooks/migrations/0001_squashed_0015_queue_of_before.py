@@ -1,4 +1,4 @@
-"""Everything until 0015_queue_of_before in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+"""Everything until 0015_queue_of_before in one step; SQL that Django does not generate follows, as PostgreSQL prints it."""
 
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes

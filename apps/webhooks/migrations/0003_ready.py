@@ -1,6 +1,6 @@
-"""What waits for its time is told from what may be due: every row is ready, as after each change of its
-delivery, until a claim says otherwise. Claims of the previous release go on without it.
-"""
+"""Deliveries that wait for their time are kept apart from those that may be due: every row is
+ready, as after each change of its delivery, until a claim says otherwise. Claims of the previous
+release go on without it."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,5 @@
-"""What may be due, by endpoint, and what waits for its time, by when that comes; built while others write."""
+"""Indexes of deliveries that may be due, by endpoint, and of those that wait for their time, by
+when that comes; built while others write."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models

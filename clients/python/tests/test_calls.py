@@ -1,4 +1,4 @@
-"""What a call does when the service is slow, busy, broken or says no."""
+"""Calls when the service is slow, busy, broken or says no."""
 
 import json
 import unittest

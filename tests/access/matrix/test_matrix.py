@@ -103,7 +103,7 @@ def test_a_person_may_what_the_table_says(world: World, lines: list[Line]) -> No
 
 def asked_with(row: Operation) -> list[tuple[tuple[str, ...], bool]]:
     """Scopes of a key, and whether it may: the right one alone, and all the others together, which
-    finds whichever of them would stand in for it. Only the whole suite asks with each."""
+    finds any of them that would replace it. Only the whole suite asks with each."""
     if row.key == ANY_SCOPE:
         return [((), True)]
     others = tuple(scope for scope in ALL if scope != row.key)

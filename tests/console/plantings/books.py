@@ -1,6 +1,7 @@
-"""What somebody might change of the books: entries, movements, corrections and what staff moved.
+"""Changes of the ledger: entries, movements, corrections and what staff moved.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from tests.console.plantings.rows import (
     COMPLETED,

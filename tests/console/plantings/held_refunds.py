@@ -1,7 +1,7 @@
-"""What somebody might change of refunds that are held and of what is known of senders, and the
-payments of which they are.
+"""Changes of refunds that are held and of what is known of senders, and of their payments.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Rows and statements by name, for whoever plants a fault. `{store}` is the merchant's."""
+"""Rows and statements by name, for tests that plant a fault. `{store}` is the merchant's."""
 
 LAST = "(SELECT max(id) FROM ledger_movement WHERE kind = '{kind}' AND mode = 'test')"
 SETTLED = LAST.replace("{kind}", "payment_settled")

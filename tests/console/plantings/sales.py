@@ -1,6 +1,7 @@
-"""What somebody might change of payments, deposits, refunds, events and billing.
+"""Changes of payments, deposits, refunds, events and billing.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from tests.console.plantings.rows import (
     COMPLETED,

@@ -1,6 +1,7 @@
-"""What somebody might change of the settings that decide about money, past the audit log.
+"""Changes of the settings that decide about money, past the audit log.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from decimal import Decimal
 
@@ -275,7 +276,7 @@ def decide(shop: Shop) -> None:
 
 
 def _wait(shop: Shop) -> None:
-    """What the owner has made in live mode can't be used for two days."""
+    """Settings that the owner has made in live mode can't be used for two days."""
     owner = shop.owner_access("live")
     create_api_key(shop.store, "live", by=owner)
     create_agent_credential(shop.store, "live", by=owner)

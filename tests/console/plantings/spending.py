@@ -1,6 +1,7 @@
-"""What somebody might change of what leaves: payouts, draws, swaps and their transactions.
+"""Changes of payouts, draws, swaps and their transactions.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from tests.console.plantings.rows import (
     DRAW,

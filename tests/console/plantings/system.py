@@ -1,6 +1,7 @@
-"""What somebody might change of the chain's blocks, the audit log, guards, grants and policies.
+"""Changes of the chain's blocks, the audit log, guards, grants and policies.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from tests.console.plantings.rows import DEPOSIT, LINE, again
 

@@ -1,6 +1,7 @@
-"""What somebody might change of who is let in, and of what was stopped or removed.
+"""Changes of credentials, members and apps, and of what was stopped or removed.
 
-Each with the invariant that must name it."""
+Each with the invariant that must name it.
+"""
 
 from django_otp_webauthn.models import WebAuthnCredential
 

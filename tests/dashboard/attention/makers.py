@@ -1,4 +1,4 @@
-"""What makes a person needed, and what the page says then."""
+"""Situations that need a person, and the page's words for each."""
 
 from typing import Any
 
@@ -29,7 +29,8 @@ DAY = 86_400
 
 
 def told(browser: Browser) -> list[str]:
-    """The titles that the page would show to whoever has signed in; the page itself is `only`'s."""
+    """The titles that the page would show to the person who has signed in; the page itself is
+    `only`'s."""
     session = browser.client.session
     member = sessions.member_of(browser.user, session)
     assert browser.user is not None and member is not None

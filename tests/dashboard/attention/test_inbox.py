@@ -1,4 +1,5 @@
-"""What needs a person, as a whole: who may see it, how it is counted, and what it costs."""
+"""The list of what needs a person, as a whole: who may see it, how it is counted, and what it
+costs."""
 
 import re
 from typing import Any

@@ -1,5 +1,5 @@
-"""What else needs a person: each kind comes about, is told to who may see it, is resolved where its
-button leads, and is gone."""
+"""Other kinds of what needs a person: each comes about, is shown to those who may see it, is
+resolved where its button leads, and is gone."""
 
 from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset

@@ -1,5 +1,5 @@
-"""What needs a person of money on its way: payouts that failed or may be late, and coins that came
-to another coin's address."""
+"""Money on its way that needs a person: payouts that failed or may be late, and coins that came to
+another coin's address."""
 
 from datetime import timedelta
 

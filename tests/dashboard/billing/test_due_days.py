@@ -1,5 +1,5 @@
-"""A due date is a date: the same one on every page, file and email, whoever reads it and wherever,
-and its day ends at midnight in the store's zone."""
+"""A due date is a date: one day on every page, file and email, for every reader in every zone, and
+it ends at midnight in the store's zone."""
 
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit

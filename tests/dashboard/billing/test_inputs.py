@@ -1,4 +1,4 @@
-"""What is wrong in a form of billing stands at its input, and a form that is sent twice makes one
+"""Errors of a form of billing are at their inputs, and a form that is sent twice makes one
 record."""
 
 import re

@@ -1,4 +1,4 @@
-"""What people do with payouts that wait, and what is read of them."""
+"""Requests and decisions about payouts that wait, and reads of them."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Payouts above an amount need a second person: whoever asks and however it is split, and nothing
-leaves before."""
+"""Payouts above an amount need a second person, for every requester and however it is split, and
+nothing leaves before."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who the contact of a business is, and how they stop a destination or make it usable at once."""
+"""The contact of a business, and how they stop a destination or make it usable immediately."""
 
 from typing import Any
 

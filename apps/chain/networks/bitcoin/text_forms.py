@@ -15,7 +15,7 @@ BECH32M = 0x2BC830A3
 
 
 class WrongChecksum(ValueError):
-    """A letter is another one than its author has written."""
+    """A character is another one than its author has written."""
 
 
 def base58(raw: bytes) -> str:

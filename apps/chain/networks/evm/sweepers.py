@@ -65,7 +65,7 @@ def delegated(wallet: str) -> str:
 
 
 def delegation(wallet: str, chain_id: int, nonce: int, key: Signs) -> Delegation:
-    """What an address signs to delegate to the wallet's contract, on one network and once."""
+    """An address's signed delegation to the wallet's contract, on one network and once."""
     return Delegation.signed(chain_id, contract(wallet), nonce, key)
 
 

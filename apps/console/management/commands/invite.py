@@ -12,7 +12,7 @@ from apps.stores.models import User
 
 
 class InvitationResult(Result, frozen=True, kw_only=True):
-    """Whom the link went to."""
+    """The recipient of the invitation."""
 
     invited: str
 

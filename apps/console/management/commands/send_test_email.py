@@ -9,7 +9,7 @@ from apps.stores.command import OperatorCommand, Result
 
 
 class TestEmailResult(Result, frozen=True, kw_only=True):
-    """Whom it went to."""
+    """The recipient of the test email."""
 
     sent_to: str
 

@@ -36,7 +36,7 @@ class StaffMemberResult(Result, frozen=True, kw_only=True):
 
 
 class StaffResult(Result, frozen=True, kw_only=True):
-    """Who is staff, and what waits for a second one of them."""
+    """Members of staff, and requests that wait for a second one of them."""
 
     staff: list[StaffMemberResult]
     waiting: list[StaffRequestResult]

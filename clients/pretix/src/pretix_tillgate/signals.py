@@ -1,4 +1,4 @@
-"""What pretix asks the plugin: its provider, and to catch up from time to time."""
+"""Answers to pretix: the plugin's provider, and to catch up from time to time."""
 
 import logging
 from typing import Any

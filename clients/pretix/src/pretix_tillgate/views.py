@@ -18,7 +18,7 @@ from .payment import IDENTIFIER, Tillgate
 @csrf_exempt
 @require_POST
 def webhook(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
-    """What can't be brought up to date now is answered with 503, and delivered again."""
+    """A payment that can't be brought up to date now is answered with 503, and delivered again."""
     provider = Tillgate(request.event)
     if not (secret := provider.settings.get("signing_secret")):
         return HttpResponse("No signing secret is set", status=503)

@@ -29,7 +29,7 @@ RETRIED = frozenset({429, 500, 502, 503, 504})
 
 @dataclass(frozen=True)
 class Options:
-    """What one call has otherwise than its client. `account` is whom a platform acts for."""
+    """Options of one call in place of its client's. `account` is the store a platform acts for."""
 
     timeout: float | None = None
     max_retries: int | None = None
@@ -291,7 +291,7 @@ def page_of(told: Any, type_: Any, number: int) -> Page[Any]:
 
 
 class Listing(Generic[Item]):
-    """What is listed. Iterate over all of it, which asks for pages on its way, or ask for one."""
+    """Items of a list. Iterate over all, which asks for pages on its way, or ask for one."""
 
     def __init__(self, read: Callable[[int], Any], type_: Any, first: int = 1) -> None:
         self._read = read
@@ -317,7 +317,7 @@ class Listing(Generic[Item]):
 
 
 class Feed(Generic[Item]):
-    """What happened, newest first. Nothing of it is counted; iterate until you know the rest."""
+    """Events, newest first. Nothing of them is counted; iterate until you know the rest."""
 
     def __init__(self, read: Callable[[str | None], Any], type_: Any) -> None:
         self._read = read

@@ -1,4 +1,4 @@
-"""Whatever keeps a call from succeeding is an `Error`; its class says what to do about it."""
+"""A call that doesn't succeed raises an `Error`, whose class says what to do about it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Follower:
         self._newest: float | None = None
 
     def begin(self) -> None:
-        """Whatever there is already isn't new."""
+        """Take the records that there are as not new."""
         first = self._page(None, 1)["data"]
         if first:
             self._newest = self._moment(first[0])

@@ -72,7 +72,7 @@ def listen(
 
 
 def _forward(http: httpx.Client, url: str, event: dict[str, Any], secret: str) -> str:
-    """What the receiver answered."""
+    """The receiver's answer."""
     body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
     try:
         return str(

@@ -1,4 +1,4 @@
-"""What is printed: a table for people, JSON for programs."""
+"""Output: a table for people, JSON for programs."""
 
 from __future__ import annotations
 

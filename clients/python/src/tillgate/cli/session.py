@@ -1,4 +1,4 @@
-"""Who is calling: an option, a variable of the environment or a saved profile, in this order."""
+"""The caller: an option, a variable of the environment or a saved profile, in this order."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Session:
         return self.client()
 
     def webhook_secret(self) -> str:
-        """The same at every start, so that a receiver keeps it."""
+        """A secret that stays at every start, so that a receiver keeps it."""
         saved = self.saved()
         secret = self.current().webhook_secret
         if secret is None:
