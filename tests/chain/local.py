@@ -182,7 +182,7 @@ class LocalChain:
         return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()
 
     def deploy_token_behind_proxy(self) -> str:
-        """The same with its balances at a contract that has another's code run there."""
+        """The token with its balances at a contract that has another's code run there."""
         code = self.deploy_token()
         address = self.put(PROXY, "0x" + "9c" * 20)
         self.call("anvil_setStorageAt", address, IMPLEMENTATION, f"0x{code[2:]:0>64}")

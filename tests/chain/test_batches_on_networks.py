@@ -55,7 +55,7 @@ def able(place: Place, shop: Shop) -> None:
 
 
 def paid(place: Place, shop: Shop, count: int) -> dict[str, int]:
-    """What customers have paid, by address."""
+    """Payments of customers, by address."""
     amounts = {}
     api = shop.live if place.chain.mode == "live" else shop.test
     for _ in range(count):
