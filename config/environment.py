@@ -315,15 +315,14 @@ PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
 SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 120_000)
 # Below so many coins a hot wallet of the chain should be given more for gas, in its native coin.
 SIGNER_GAS_FLOORS: list[str] = env.list("SIGNER_GAS_FLOORS", default=catalog.fee_floors())
-# The most of an amount, in percent, that bringing it to the hot wallet may cost in gas. What is
-# dearer waits.
+# The most of an amount, in percent, that bringing it to the hot wallet may cost in gas where its
+# asset doesn't say it. What is dearer waits.
 SWEEP_COST_PERCENT: int = env.int("SWEEP_COST_PERCENT", 10)
-# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
-# line stays where it is.
+# Deposits of an asset are brought to the hot wallet from this many coins on where the asset doesn't
+# say it; an asset without a line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list("SWEEP_MINIMUMS", default=catalog.sweep_minimums())
-# What is less is brought all the same once it has been there for so many days, when it costs at
-# most so much of it, in percent.
-SWEEP_AGES: list[str] = env.list("SWEEP_AGES", default=[])
+# What is less is brought all the same once it has been there for as many days as its asset says,
+# when it costs at most so much of it, in percent.
 SWEEP_AGED_COST_PERCENT: int = env.int("SWEEP_AGED_COST_PERCENT", 50)
 # Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice
 # as much when left out), in coins; and where it goes, a fixed address or an xpub that gives each

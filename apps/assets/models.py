@@ -1,13 +1,16 @@
 """Chains and assets as data, which of them a store accepts, and the latest rate of each asset in
 each currency."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from apps.core.local_chain import LOCAL_CHAIN_IDS
-from apps.core.models import AtomicField, Mode, Owned
+from apps.core.models import AtomicField, Mode, OptionalAtomicField, Owned
 from apps.core.money import AssetId, Unit
 from apps.core.text.wording import Worded
 
@@ -93,12 +96,30 @@ class TokenStandard(models.TextChoices):
     ERC20 = "ERC20", "ERC-20"
 
 
+# Of an asset, how it is swept: the columns, the least and the most of each, and who types another
+# number is told so.
+SWEEP_BOUNDS = {
+    "sweep_minimum_atomic": (1, 10**60 - 1, "The minimum sweep must be above zero"),
+    "sweep_cost_bps": (1, 10_000, "A sweep may cost above 0 and up to 100 percent"),
+    "sweep_after_days": (1, 3_650, "The days must be from 1 to 3650"),
+}
+
+
+def _bounds(column: str) -> list[Callable[[Any], None]]:
+    least, most, text = SWEEP_BOUNDS[column]
+    return [MinValueValidator(least, text), MaxValueValidator(most, text)]
+
+
 class Asset(models.Model):
     """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case
     hex.
 
     What is active but not listed is in no catalog and no customer pays with it: it is swapped into
     and paid out again.
+
+    Deposits of it are swept from `sweep_minimum_atomic` on, or less of it after `sweep_after_days`,
+    when that costs at most `sweep_cost_bps` of them. Where the first or the last is null the
+    settings say it; without days less than the minimum waits.
     """
 
     id = models.CharField(primary_key=True, max_length=20)
@@ -118,6 +139,15 @@ class Asset(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     # The coin in which its network takes fees: the own one where it has one.
     pays_fees = models.BooleanField(default=False, db_default=False)
+    sweep_minimum_atomic = OptionalAtomicField(
+        null=True, blank=True, validators=_bounds("sweep_minimum_atomic")
+    )
+    sweep_cost_bps = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=_bounds("sweep_cost_bps")
+    )
+    sweep_after_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=_bounds("sweep_after_days")
+    )
     # Since then its token moves for nobody, or for none of our wallets: no payment asks for it.
     stopped_since = models.DateTimeField(null=True, blank=True)
 
@@ -138,6 +168,21 @@ class Asset(models.Model):
             models.CheckConstraint(
                 condition=models.Q(min_withdrawal_atomic__gte=0, min_withdrawal_atomic__lt=10**60),
                 name="asset_minimum_is_a_number",
+            ),
+            models.CheckConstraint(
+                condition=(
+                    models.Q(sweep_minimum_atomic=None)
+                    | models.Q(sweep_minimum_atomic__gte=1, sweep_minimum_atomic__lt=10**60)
+                )
+                & (
+                    models.Q(sweep_cost_bps=None)
+                    | models.Q(sweep_cost_bps__gte=1, sweep_cost_bps__lte=10_000)
+                )
+                & (
+                    models.Q(sweep_after_days=None)
+                    | models.Q(sweep_after_days__gte=1, sweep_after_days__lte=3_650)
+                ),
+                name="asset_sweeps_are_bounded",
             ),
         ]
 

@@ -1,12 +1,13 @@
 """Assets of the service, and those that a store takes. A store always takes at least one in each
 mode."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.assets.models import AcceptedAsset, Asset, Chain
+from apps.assets.models import SWEEP_BOUNDS, AcceptedAsset, Asset, Chain
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
@@ -54,6 +55,13 @@ class NotConfirmations(Failure):
         super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 
 
+class NotSweptSo(Failure):
+    """Says of which column."""
+
+
+NOT_SWEPT_OTHERWISE: Mapping[str, int | None] = {}
+
+
 class NoTagConfirmations(Failure):
     def __init__(self, chain: Chain) -> None:
         super().__init__(
@@ -85,10 +93,12 @@ def change_asset(
     is_active: bool | None = None,
     required_confirmations: int | None = None,
     finality: str | None = None,
+    sweeping: Mapping[str, int | None] = NOT_SWEPT_OTHERWISE,
 ) -> Asset:
     """Staff change an asset; None leaves a thing as it is. A contract is an address as it is
     stored; the confirmations are those of its chain, for deposits not yet seen, and `finality` is
-    its chain's rule (FINALITY_RULES)."""
+    its chain's rule (FINALITY_RULES). `sweeping` has new values of columns in SWEEP_BOUNDS, where
+    None is what the settings say. Raises NotSweptSo besides."""
     with transaction.atomic():
         asset = (
             Asset.objects.select_for_update(of=("self",), no_key=True)
@@ -104,8 +114,13 @@ def change_asset(
             asset.is_active = is_active
         if asset.is_active and not asset.is_native and asset.contract_address is None:
             raise NoContract
+        for column, value in sweeping.items():
+            least, most, text = SWEEP_BOUNDS[column]
+            if value is not None and not least <= value <= most:
+                raise NotSweptSo(text)
+            setattr(asset, column, value)
         with refused_by("asset_is_kept", ContractKept):
-            asset.save(update_fields=["contract_address", "is_active"])
+            asset.save(update_fields=["contract_address", "is_active", *sweeping])
         if required_confirmations is not None:
             lowest = asset.chain.confirmations_floor
             if not lowest <= required_confirmations <= CONFIRMATIONS_MAX:
@@ -122,7 +137,8 @@ def change_asset(
             "asset.changed",
             target=asset,
             name=asset.pk,
-            details={key: value for key, value in changed.items() if value is not None},
+            details={key: value for key, value in changed.items() if value is not None}
+            | dict(sweeping),
         )
     return asset
 

@@ -37,7 +37,7 @@ OF_OWNERS = (
         "chain_id token_standard atomic_decimals",
         moving(
             OWNERS="contract_address min_withdrawal_atomic is_active eip712_name eip712_version"
-            " pays_fees",
+            " pays_fees sweep_minimum_atomic sweep_cost_bps sweep_after_days",
             WORDS="coin_symbol name display_decimals position is_fiat_eligible is_listed",
             PACE="stopped_since",
         ),

@@ -219,7 +219,14 @@ SETTINGS = (
     Logged(
         "asset",
         ("asset.changed", "staff.changed"),
-        ("contract_address", "is_active", "min_withdrawal_atomic"),
+        (
+            "contract_address",
+            "is_active",
+            "min_withdrawal_atomic",
+            "sweep_minimum_atomic",
+            "sweep_cost_bps",
+            "sweep_after_days",
+        ),
         _of_columns(
             "assets_asset t",
             "t.id",
@@ -227,6 +234,9 @@ SETTINGS = (
             contract_address="t.contract_address",
             is_active="t.is_active",
             min_withdrawal_atomic="t.min_withdrawal_atomic",
+            sweep_minimum_atomic="t.sweep_minimum_atomic",
+            sweep_cost_bps="t.sweep_cost_bps",
+            sweep_after_days="t.sweep_after_days",
         ),
     ),
     # A line of any asset of a chain, or of the chain, says its confirmations.

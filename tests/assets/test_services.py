@@ -3,10 +3,12 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.core.management.base import CommandError
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.assets import services
+from apps.assets.audit_details import all_coins, detail_lines
 from apps.assets.documents import PaymentCurrencyDocument, payment_currencies
 from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets
@@ -14,7 +16,8 @@ from apps.chain import activation
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.payments.services.pricing import accepted_priced
-from apps.stores.models import Currency
+from apps.stores.models import AuditEntry, Currency
+from tests.auditing import found_of
 from tests.cast import Shop
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +93,80 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
         "active": True,
         "confirmations": 5,
         "finality": "confirmations",
+        "sweep_minimum": None,
+        "sweep_cost_percent": None,
+        "sweep_after_days": None,
     }
+
+
+SWEEPS = ("--sweep-minimum", "12.5", "--sweep-cost", "2.5", "--sweep-after-days", "30")
+
+
+def test_an_asset_says_how_it_is_swept_and_the_record_says_who_said_so() -> None:
+    output = StringIO()
+    call_command("set_asset", "ETH_USDC", *SWEEPS, "--json", stdout=output)
+    told = json.loads(output.getvalue())
+    names = ("sweep_minimum", "sweep_cost_percent", "sweep_after_days")
+    assert [told[name] for name in names] == ["12.5", "2.5", 30]
+    line = AuditEntry.objects.get(action="asset.changed")
+    columns = {
+        "sweep_minimum_atomic": 12_500_000,
+        "sweep_cost_bps": 250,
+        "sweep_after_days": 30,
+    }
+    assert line.details == columns
+    assert dict(detail_lines(line.details, all_coins(), "ETH_USDC")) == {
+        "Minimum sweep": "12.5 USDC",
+        "Maximum cost of a sweep": "2.5%",
+        "Sweep smaller deposits after days": "30",
+    }
+    options = [option if option.startswith("--") else "default" for option in SWEEPS]
+    call_command("set_asset", "ETH_USDC", *options, stdout=output)
+    asset = Asset.objects.get(pk="ETH_USDC")
+    assert [getattr(asset, name) for name in columns] == [None, None, None]
+    assert found_of("settings_logged") == []
+    Asset.objects.filter(pk="ETH_USDC").update(sweep_after_days=1)
+    assert found_of("settings_logged"), "which no line says"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--sweep-minimum", "0", "The minimum sweep must be above zero"),
+        ("--sweep-minimum", "1e3", "'1e3' is no number for --sweep-minimum"),
+        ("--sweep-minimum", "0.0000001", "is no number for --sweep-minimum"),
+        ("--sweep-cost", "100.01", "up to 100 percent"),
+        ("--sweep-cost", "0", "up to 100 percent"),
+        ("--sweep-after-days", "0", "from 1 to 3650"),
+        ("--sweep-after-days", "99999", "from 1 to 3650"),
+        ("--sweep-after-days", "1.5", "'1.5' is no number for --sweep-after-days"),
+    ],
+)
+def test_sweeps_out_of_bounds_are_refused(
+    option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises((SystemExit, CommandError)) as end:
+        call_command("set_asset", "ETH_USDC", option, value)
+    assert said in capsys.readouterr().err + str(end.value)
+    assert Asset.objects.get(pk="ETH_USDC").sweep_cost_bps is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"sweep_minimum_atomic": 0},
+        {"sweep_minimum_atomic": 10**60},
+        {"sweep_cost_bps": 0},
+        {"sweep_cost_bps": 10_001},
+        {"sweep_after_days": 0},
+        {"sweep_after_days": 3_651},
+    ],
+)
+def test_the_database_bounds_how_an_asset_is_swept(values: dict[str, int]) -> None:
+    rows = Asset.objects.filter(pk="ETH_USDC")
+    with pytest.raises(IntegrityError, match="asset_sweeps_are_bounded"), transaction.atomic():
+        rows.update(**values)
+    rows.update(sweep_minimum_atomic=1, sweep_cost_bps=10_000, sweep_after_days=3_650)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ did what in words."""
 import re
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from apps.stores.audit_words import action_words
 from apps.stores.auditing import audit
 from apps.stores.models import AuditEntry, Store
 from tests import make
+from tests.auditing import found_of
 from tests.billing.records import opened
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
@@ -182,6 +184,50 @@ def test_a_number_that_its_unit_does_not_have_is_refused_at_its_input(
     answer = admins.post(page, reason="A slip", **{column: typed})
     assert answer.status_code == 200
     assert answer.context["adminform"].form.errors[column]
+
+
+def changed_asset(admins: Browser, **typed: str) -> Any:
+    before = {"is_active": "on", "min_withdrawal_atomic": "0.01", "position": "1"}
+    page = "/admin/assets/asset/SETH/change/"
+    return admins.post(page, reason="Gas is dear", **before, **typed)
+
+
+def test_staff_say_how_an_asset_is_swept_in_coins_percent_and_days(cast: Cast) -> None:
+    admins = signed_in(make.clerk("admin"))
+    typed = {
+        "sweep_minimum_atomic": "0.25",
+        "sweep_cost_bps": "2.5",
+        "sweep_after_days": "30",
+    }
+    assert changed_asset(admins, **typed).status_code == 302
+    asset = Asset.objects.get(pk="SETH")
+    swept = (asset.sweep_minimum_atomic, asset.sweep_cost_bps, asset.sweep_after_days)
+    assert swept == (25 * 10**16, 250, 30)
+    page = text(admins.get("/admin/assets/asset/SETH/change/"))
+    assert "Minimum sweep (ETH)" in page and 'name="sweep_cost_bps" value="2.5"' in page
+    assert changed_asset(admins).status_code == 302, "empty again"
+    asset.refresh_from_db()
+    swept = (asset.sweep_minimum_atomic, asset.sweep_cost_bps, asset.sweep_after_days)
+    assert swept == (None, None, None) and not found_of("settings_logged")
+
+
+@pytest.mark.parametrize(
+    ("column", "typed", "said"),
+    [
+        ("sweep_minimum_atomic", "0", "The minimum sweep must be above zero"),
+        ("sweep_cost_bps", "0", "A sweep may cost above 0 and up to 100 percent"),
+        ("sweep_cost_bps", "101", "Enter a percentage from 0 to 100"),
+        ("sweep_after_days", "3651", "The days must be from 1 to 3650"),
+        ("sweep_after_days", "99999", "The days must be from 1 to 3650"),
+    ],
+)
+def test_sweeps_out_of_bounds_are_refused_at_their_input(
+    cast: Cast, column: str, typed: str, said: str
+) -> None:
+    answer = changed_asset(signed_in(make.clerk("admin")), **{column: typed})
+    assert answer.status_code == 200
+    errors = answer.context["adminform"].form.errors
+    assert list(errors) == [column] and said in str(errors[column])
 
 
 def test_a_search_calls_its_groups_and_hits_as_the_lists_do(cast: Cast, finance: Browser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from apps.assets.services import change_asset
 from apps.chain.models import (
     Deposit,
     HotWallet,
@@ -359,19 +360,19 @@ def test_a_delegated_address_still_sends_its_own_coins(place: Venue, bakery: Sho
 
 
 def test_small_ones_wait_for_their_age_and_for_gas_that_they_can_bear(
-    place: Venue, bakery: Shop, settings: Any
+    place: Venue, bakery: Shop
 ) -> None:
     addresses = [paid_in(place, bakery, "USDC_SETH", "5.00") for _ in range(4)]
-    settings.SWEEP_AGES = ["USDC_SETH=30"]
+    change_asset("USDC_SETH", sweeping={"sweep_after_days": 30})
     assert sweeper.sweep_due() == Counts(), "they are below the minimum"
     old = clock.real_now() - timedelta(days=31)
     Deposit.objects.filter(address__in=addresses[:3]).update(detected_at=old)
     gas_costs(place, 100)
     assert sweeper.sweep_due() == Counts(), "gas would be more than half of them"
     gas_costs(place, 1)
-    settings.SWEEP_AGES = ["USDC_SETH=40"]
+    change_asset("USDC_SETH", sweeping={"sweep_after_days": 40})
     assert sweeper.sweep_due() == Counts(), "they aren't old enough"
-    settings.SWEEP_AGES = ["USDC_SETH=30"]
+    change_asset("USDC_SETH", sweeping={"sweep_after_days": 30})
     assert sweeper.sweep_due() == Counts(sweeps=3, batches=1)
     place.work()
     assert [place.tokens(address) > 0 for address in addresses] == [False, False, False, True]

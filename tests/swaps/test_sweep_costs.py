@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Chain
+from apps.assets.services import change_asset
 from apps.chain.models import GasLeft, Obstacle, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.sending import (
@@ -94,6 +95,27 @@ def test_a_sweep_that_costs_too_much_of_what_it_brings_waits_and_staff_see_why(
     assert is_exact()
 
 
+def test_an_asset_says_what_is_swept_of_it_and_at_what_cost(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
+    settings.SWEEP_MINIMUMS = []
+    addresses = sorted(paid_in(place, bakery, "USDC_SETH", "50.00") for _ in range(2))
+    assert sweeper.sweep_due() == sweeper.SweepCounts(), "nothing says from which amount on"
+    amount = amount_at(addresses[0])
+    change_asset("USDC_SETH", sweeping={"sweep_minimum_atomic": amount + 1})
+    assert sweeper.sweep_due() == sweeper.SweepCounts(), "it is less than the asset says"
+    gas_costs(place, 20)  # more than one in a hundred of it, and less than ten
+    change_asset("USDC_SETH", sweeping={"sweep_minimum_atomic": amount, "sweep_cost_bps": 100})
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
+    row = Obstacle.objects.get()
+    assert (row.asset_id, row.addresses, row.ended_at) == ("USDC_SETH", 2, None)
+    change_asset("USDC_SETH", sweeping={"sweep_cost_bps": None})
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=2, gas_transfers=2)
+    place.work(2)
+    assert [place.tokens(address) for address in addresses] == [0, 0]
+    assert is_exact()
+
+
 def test_what_the_wallet_lacks_is_brought_at_a_higher_cost_but_never_for_more_than_it_is_worth(
     place: Venue, bakery: Shop, settings: Any
 ) -> None:
@@ -110,9 +132,9 @@ def test_what_the_wallet_lacks_is_brought_at_a_higher_cost_but_never_for_more_th
         return sweep_costs.in_coins(coin, native, price.token_cost(60_000)) or 0
 
     amount = amount_at(address)
-    assert sweep_costs.is_worth(amount, cost(140), is_wanted=True)
-    assert not sweep_costs.is_worth(amount, cost(140), is_wanted=False)
-    assert not sweep_costs.is_worth(DOLLAR, cost(140), is_wanted=True)
+    assert sweep_costs.is_worth(coin, amount, cost(140), is_wanted=True)
+    assert not sweep_costs.is_worth(coin, amount, cost(140), is_wanted=False)
+    assert not sweep_costs.is_worth(coin, DOLLAR, cost(140), is_wanted=True)
 
 
 def test_what_is_left_at_old_addresses_is_collected_once_gas_is_cheap(

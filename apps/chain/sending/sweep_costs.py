@@ -18,7 +18,8 @@ from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.core import clock
 from apps.core.money import Amount, exchanged
 
-_PERCENT = 100
+_PERCENT = 100  # basis points
+ALL_BPS = 10_000
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,29 @@ def price_on(chain: Chain, nodes: Nodes) -> SweepPrice | None:
     return SweepPrice(offer, base + tip, transfer_gas(chain, nodes))
 
 
+def most_bps(asset: Asset) -> int:
+    """The most of what a sweep brings that it may cost: what the asset says, or
+    SWEEP_COST_PERCENT."""
+    if asset.sweep_cost_bps is not None:
+        return asset.sweep_cost_bps
+    return int(settings.SWEEP_COST_PERCENT) * _PERCENT
+
+
 def is_worth(
-    amount_atomic: int, cost_atomic: int, *, is_wanted: bool, is_old: bool = False
+    asset: Asset, amount_atomic: int, cost_atomic: int, *, is_wanted: bool, is_old: bool = False
 ) -> bool:
-    """Tell whether a sweep costs at most SWEEP_COST_PERCENT of what it brings; of coins that have
-    waited for long, SWEEP_AGED_COST_PERCENT; of those that the wallet lacks, no more than it
+    """Tell whether a sweep costs little enough of what it brings; of coins that have waited for
+    long, SWEEP_AGED_COST_PERCENT at most; of those that the wallet lacks, no more than it
     brings."""
-    percent = settings.SWEEP_AGED_COST_PERCENT if is_old else settings.SWEEP_COST_PERCENT
-    percent = _PERCENT if is_wanted else percent
-    return cost_atomic * _PERCENT <= amount_atomic * percent
+    most = most_bps(asset)
+    if is_old:
+        most = max(most, int(settings.SWEEP_AGED_COST_PERCENT) * _PERCENT)
+    return cost_atomic * ALL_BPS <= amount_atomic * (ALL_BPS if is_wanted else most)
 
 
-def least_worth(cost_atomic: int) -> int:
+def least_worth(asset: Asset, cost_atomic: int) -> int:
     """The least amount whose sweep is worth so much."""
-    return -(-cost_atomic * _PERCENT // max(1, settings.SWEEP_COST_PERCENT))
+    return -(-cost_atomic * ALL_BPS // max(1, most_bps(asset)))
 
 
 def in_coins(asset: Asset, native: Asset, wei: int) -> int | None:

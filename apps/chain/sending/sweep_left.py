@@ -20,20 +20,14 @@ FULLEST_MAX = 4 * JOB.limit
 
 
 def threshold(asset: Asset) -> int | None:
-    """The least of an asset that is swept, in atomic units; None when it never is."""
+    """The least of an asset that is swept, in atomic units: what the asset says, or SWEEP_MINIMUMS;
+    None when it never is."""
+    if asset.sweep_minimum_atomic is not None:
+        return asset.sweep_minimum_atomic
     for line in settings.SWEEP_MINIMUMS:
         name, _, amount = line.partition("=")
         if name == asset.pk:
             return atomic_from_decimal(amount, asset.atomic_decimals)
-    return None
-
-
-def age(asset: Asset) -> timedelta | None:
-    """The time after which less than the least is swept as well; None when it never is."""
-    for line in settings.SWEEP_AGES:
-        name, _, days = line.partition("=")
-        if name == asset.pk:
-            return timedelta(days=int(days))
     return None
 
 
@@ -63,9 +57,9 @@ class LeftCoins:
 
     def aged(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
         """The addresses at which something was set aside and has waited for long."""
-        waits = age(asset)
-        if waits is None:
+        if asset.sweep_after_days is None:
             return []
+        waits = timedelta(days=asset.sweep_after_days)
         arguments = self._arguments(asset, 1, at) | {"is_wanted": False}
         arguments |= {"before": at - waits, "fullest": FULLEST_MAX}
         return self._found_in(queries.AGED, arguments)

@@ -47,7 +47,7 @@ def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_wei
     if (
         dearer is None
         or cost is None
-        or not sweep_costs.is_worth(row.amount_atomic, cost, is_wanted=True)
+        or not sweep_costs.is_worth(row.asset, row.amount_atomic, cost, is_wanted=True)
         or row.candidates.count() >= CANDIDATES_MAX
     ):
         return 0

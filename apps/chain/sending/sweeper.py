@@ -134,7 +134,7 @@ class _ChainSweep:
             return
         self._add_gas(native, price, at)
         usual = price.cost(price.gas.of(is_native=native.is_native))
-        least = sweep_costs.least_worth(units(native, usual))
+        least = sweep_costs.least_worth(native, units(native, usual))
         remainders = gas_left.worth(self.chain, least, at, JOB.limit)
         addresses = {holding.address for holding in holdings}
         paying = [holding for holding in holdings if holding.asset.pays_fees]
@@ -370,7 +370,7 @@ class _ChainSweep:
             obstacles.end(asset, "", Obstacle.Kind.GAS, at)
             return
         cost = min((costs[held.holding.address] or 0 for held in dear), default=0)
-        count, amount = self._left.waiting(asset, sweep_costs.least_worth(cost), at)
+        count, amount = self._left.waiting(asset, sweep_costs.least_worth(asset, cost), at)
         obstacles.note(
             asset,
             "",
@@ -393,7 +393,7 @@ class _ChainSweep:
         amount = min(holding.left_atomic, held) - gas
         cost = units(asset, price.cost(gas_limit))
         of = {"is_wanted": holding.is_wanted, "is_old": holding.is_old}
-        if amount > 0 and sweep_costs.is_worth(amount, cost, **of):
+        if amount > 0 and sweep_costs.is_worth(asset, amount, cost, **of):
             self._ask(holding, amount, at)
 
     def _sweep_token(self, held: Movable, native: Asset, price: SweepPrice, at: datetime) -> None:

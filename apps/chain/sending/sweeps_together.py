@@ -31,6 +31,7 @@ class Together:
 def is_worth(held: Movable, costs: Mapping[str, int | None]) -> bool:
     cost = costs[held.holding.address]
     return cost is not None and sweep_costs.is_worth(
+        held.holding.asset,
         held.amount_atomic,
         cost,
         is_wanted=held.holding.is_wanted,

@@ -48,9 +48,20 @@ class AssetAdmin(Switches):
         "atomic_decimals": "Decimals",
         "is_fiat_eligible": "Bank payouts",
         "min_withdrawal_atomic": "Minimum payout",
+        "sweep_minimum_atomic": "Minimum sweep",
+        "sweep_cost_bps": "Maximum cost of a sweep",
+        "sweep_after_days": "Sweep smaller deposits after days",
     }
     help_texts: ClassVar = {
         "min_withdrawal_atomic": "Smallest payout of this asset.",
+        "sweep_minimum_atomic": (
+            "Deposits are swept to the hot wallet from this amount on. Empty: SWEEP_MINIMUMS."
+        ),
+        "sweep_cost_bps": "Of the deposit. What is dearer waits. Empty: SWEEP_COST_PERCENT.",
+        "sweep_after_days": (
+            "From 1 to 3,650. Smaller deposits are then swept as well, at"
+            " SWEEP_AGED_COST_PERCENT at most. Empty: never."
+        ),
         "position": "Order in the customer’s list of assets; the lowest comes first.",
     }
     is_named = True
@@ -68,7 +79,14 @@ class AssetAdmin(Switches):
     offered = lists.flag("is_active", "Active")
     to_banks = lists.flag("is_fiat_eligible", "Bank payouts")
     list_filter = ["chain", "is_active"]
-    switches = ("is_active", "min_withdrawal_atomic", "position")
+    switches = (
+        "is_active",
+        "min_withdrawal_atomic",
+        "sweep_minimum_atomic",
+        "sweep_cost_bps",
+        "sweep_after_days",
+        "position",
+    )
 
     @admin.display(description="Asset")
     def coin(self, row: Asset) -> SafeString:
