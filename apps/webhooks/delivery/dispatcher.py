@@ -30,6 +30,8 @@ REMEMBERED_SECONDS = 600.0
 # While something is in flight the queue is looked at so often, whether or not a job has come
 # through.
 POLL_SECONDS = 0.25
+# Results are written down together that come within so long.
+GATHER_SECONDS = 0.02
 LINGER_SECONDS = 20.0
 # Endpoints of which an attempt took long, and until when this process remembers it.
 _slow_until: dict[uuid.UUID, float] = {}
@@ -61,11 +63,30 @@ def drain(
         queue.release(returned)
         if held.is_empty and (is_over or not returned):
             return
-        results = sender.take(POLL_SECONDS) if not held.is_empty else []
-        is_woken = sender.is_woken or not results
-        held.end(results)
+        results, is_woken = _results(sender, held, deadline)
         _remember(results)
         held.give_back(queue.record(results, held.waiting()))
+
+
+def _results(
+    sender: WebhookSender, held: HeldAttempts, deadline: float
+) -> tuple[list[AttemptResult], bool]:
+    """Results until an endpoint has room for claims or a moment is over, and whether the queue is
+    to be looked at. What waits for an endpoint is begun when one of its attempts is over, not when
+    that is written down."""
+    results: list[AttemptResult] = []
+    ends_at = time.monotonic() + POLL_SECONDS
+    while not held.is_empty and (left := ends_at - time.monotonic()) > 0:
+        found = sender.take(left)
+        held.end(found)
+        if time.monotonic() < deadline:
+            sender.start(held.take())
+        if found and not results:
+            ends_at = time.monotonic() + GATHER_SECONDS
+        results += found
+        if sender.is_woken or held.has_room:
+            break
+    return results, sender.is_woken or not results
 
 
 def _slow() -> list[uuid.UUID]:
