@@ -64,4 +64,4 @@ memory.share_heaps()
 application = Gateway(_threaded, _headers_of, uploader_of, _news_of)
 get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
 memory.freeze_loaded()
-gc.set_threshold(7_000, 10, 10)
+gc.set_threshold(*memory.SERVING_THRESHOLDS)

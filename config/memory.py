@@ -9,6 +9,8 @@ import gc
 # are enough under Python's lock.
 ARENAS_MAX = 2
 _M_ARENA_MAX = -8  # of mallopt(3)
+# New objects after which a process that serves looks for garbage, and how often for older one.
+SERVING_THRESHOLDS = (7_000, 10, 10)
 
 
 def share_heaps() -> None:

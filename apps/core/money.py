@@ -177,10 +177,11 @@ def _up(exact: Fraction) -> int:
 def atomic_for_cents(cents: int, rate: Decimal, atomic_decimals: int, display_decimals: int) -> int:
     """Coins that are worth `cents` at `rate`, rounded up to the display precision, in atomic
     units."""
-    coins = Fraction(cents, CENTS) / Fraction(rate)
+    # Whole numbers instead of fractions: every payment asks for each of its coins.
+    fiat, coins = rate.as_integer_ratio()
     step: int = 10 ** (atomic_decimals - display_decimals)
-    exact = coins * 10**atomic_decimals / step
-    return _up(exact) * step
+    steps: int = -(-(cents * coins * 10**atomic_decimals) // (CENTS * fiat * step))
+    return steps * step
 
 
 def atomic_at_least(cents: int, rate: Decimal, atomic_decimals: int) -> int:

@@ -367,8 +367,9 @@ class ApiView(APIView):
 
     def read(self, request: Request, document: type[Asked]) -> Asked:
         """The body, or what it has under the wrapper, as what it asks for. Raises Invalid."""
-        fields = self._fields(request)
-        self.check_fields(self.body(request), fields, document, self.wrapper)
+        body = self.body(request)
+        fields = self._fields(body)
+        self.check_fields(body, fields, document, self.wrapper)
         return document.read(fields, self.wrapper or "body")
 
     def check_fields(
@@ -386,10 +387,9 @@ class ApiView(APIView):
             raise unknown_fields.refusal_of(unknown[0], document, wrapper if is_beside else "")
         self.ignored = unknown
 
-    def _fields(self, request: Request) -> object:
+    def _fields(self, body: dict[str, object]) -> object:
         """Value of the body under the wrapper, which may not be an object. Raises Invalid without
         it."""
-        body = self.body(request)
         inner = body.get(self.wrapper) if self.wrapper else body
         if inner is None and not self.wrapper_is_optional:
             raise Invalid(self.wrapper, "required")

@@ -54,29 +54,39 @@ class Statement:
         connection = connections[DEFAULT_DB_ALIAS]
         connection.close_if_health_check_failed()
         connection.ensure_connection()
-        wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        try:
+            return self._rows_of(connection, values)
+        except (DataError, IntegrityError):
+            raise
+        except DatabaseError:  # a table may have been altered by another connection
+            KeptStatements.forget(connection.connection)
+            raise
+
+    def _rows_of(
+        self, connection: "BaseDatabaseWrapper", values: Arguments
+    ) -> list[tuple[Any, ...]]:
         # What is bound and prepared is one statement. The first of a request, which takes its scope
         # with it, is a text of two.
         is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # db.postgresql
+        is_logged = connection.queries_logged
+        rows: list[tuple[Any, ...]]
+        if not (is_text or is_logged or len(connection.execute_wrappers) > 1):
+            # With its scope set already, a statement passes by the wrapper that sets it, if that
+            # is the only one.
+            connection.validate_no_broken_transaction()
+            with connection.wrap_database_errors:
+                bare = PreparedCursor(connection.connection)
+                bare.execute(self.text, [values[name] for name in self.names])
+                rows = bare.fetchall()
+            return rows
+        wrap = connection.make_debug_cursor if is_logged else connection.make_cursor
         kind, text = (
             (psycopg.ClientCursor, self._with_values) if is_text else (PreparedCursor, self.text)
         )
         with wrap(kind(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
-            # With its scope set already, a statement passes by the wrapper that sets it, if that
-            # is the only one.
-            is_alone = (
-                not (is_text or connection.queries_logged) and len(connection.execute_wrappers) <= 1
-            )
-            execute = cursor._execute if is_alone else cursor.execute
-            try:
-                execute(text, values if is_text else [values[name] for name in self.names])
-            except (DataError, IntegrityError):
-                raise
-            except DatabaseError:  # a table may have been altered by another connection
-                KeptStatements.forget(connection.connection)
-                raise
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-            return rows
+            cursor.execute(text, values if is_text else [values[name] for name in self.names])
+            rows = cursor.fetchall()
+        return rows
 
 
 def rows_in_turn(*statements: Statement, **values: Any) -> list[tuple[Any, ...]]:

@@ -66,16 +66,36 @@ def is_deeper(raw: bytes, levels: int) -> bool:
 def check_storable(value: Any, path: str = "") -> None:
     """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the way to the
     field."""
+    if not _is_storable(value):
+        _refuse_unstorable(value, path)
+
+
+def _is_storable(value: Any) -> bool:
+    """Tell whether all of its texts are, in one walk that keeps no ways."""
+    values = [value]
+    for inner in values:  # it grows while it is walked
+        if isinstance(inner, str):
+            if _UNSTORABLE.search(inner):
+                return False
+        elif isinstance(inner, dict):
+            values += inner
+            values += inner.values()
+        elif isinstance(inner, list):
+            values += inner
+    return True
+
+
+def _refuse_unstorable(value: Any, path: str) -> None:
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
             raise Invalid(path or "body", "unstorable")
     elif isinstance(value, dict):
         for key, inner in value.items():
-            check_storable(key, path)
-            check_storable(inner, f"{path}.{key}" if path else key)
+            _refuse_unstorable(key, path)
+            _refuse_unstorable(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for inner in value:
-            check_storable(inner, path)
+            _refuse_unstorable(inner, path)
 
 
 def check_free(value: Any, name: str) -> None:

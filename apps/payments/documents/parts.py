@@ -162,16 +162,17 @@ def created(payment: Payment) -> PaymentIntentDocument:
 
 def address(intake: Received, payment: Payment) -> PaymentAddressDocument:
     entry = intake.address
-    asset = intake.address.asset
+    asset = entry.asset
+    confirmed_atomic = intake.confirmed_atomic
     return PaymentAddressDocument(
         id=str(entry.pk),
         address=shown_address(entry.address_id),
         wallet="service" if entry.own_wallet_id is None else "own",
-        status="confirmed" if intake.confirmed_atomic else "pending",
+        status="confirmed" if confirmed_atomic else "pending",
         crypto_amount_atomic=str(entry.required_atomic),
         crypto_amount=money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
-        received_atomic=str(intake.received_atomic),
-        confirmed_atomic=str(intake.confirmed_atomic),
+        received_atomic=str(confirmed_atomic + intake.unconfirmed_atomic),
+        confirmed_atomic=str(confirmed_atomic),
         required_confirmations=entry.required_confirmations,
         exchange_rate_snapshot=money.rate_text(entry.exchange_rate),
         payment_uri=payment_uri(entry),

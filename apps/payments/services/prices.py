@@ -9,6 +9,7 @@ from apps.payments.units import WHOLE_UNIT_CURRENCIES
 from apps.stores.models import Currency
 
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS
+_CURRENCIES = frozenset(Currency.values)  # of which the class draws up a list each time
 
 
 class UnsupportedCurrency(Failure):
@@ -24,7 +25,7 @@ def amount_cents(request: PaymentRequest) -> int:
     """The price in cents of its currency. Raises Invalid or UnsupportedCurrency."""
     currency = request.currency
     cents = cents_from_text(request.amount)
-    if currency not in Currency.values:
+    if currency not in _CURRENCIES:
         raise UnsupportedCurrency(currency)
     if cents > AMOUNT_CENTS_MAX:
         raise Invalid("amount", "at_most", maximum="100000000.00")

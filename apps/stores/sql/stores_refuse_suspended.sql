@@ -5,15 +5,23 @@ CREATE OR REPLACE FUNCTION stores_refuse_suspended()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
-    v_platform_id uuid := (SELECT platform_id FROM stores_store WHERE id = NEW.store_id);
+    v_platform_id uuid;
+    v_is_suspended boolean;
 BEGIN
     IF TG_ARGV[0] = 'payouts' THEN
-        PERFORM FROM stores_store WHERE id IN (NEW.store_id, v_platform_id) ORDER BY id FOR SHARE;
+        PERFORM FROM stores_store
+            WHERE id IN (NEW.store_id, (SELECT platform_id FROM stores_store WHERE id = NEW.store_id))
+            ORDER BY id FOR SHARE;
     END IF;
-    PERFORM FROM stores_store WHERE id IN (NEW.store_id, v_platform_id)
-        AND (CASE TG_ARGV[0] WHEN 'payouts' THEN payouts_suspended_at ELSE payments_suspended_at END IS NOT NULL
-            OR archive_of_id IS NOT NULL OR NEW.mode = 'test' AND test_reset_at IS NOT NULL);
-    IF FOUND THEN
+    SELECT platform_id, CASE TG_ARGV[0] WHEN 'payouts' THEN payouts_suspended_at ELSE payments_suspended_at END IS NOT NULL
+            OR archive_of_id IS NOT NULL OR NEW.mode = 'test' AND test_reset_at IS NOT NULL
+        INTO v_platform_id, v_is_suspended FROM stores_store WHERE id = NEW.store_id;
+    IF v_platform_id IS NOT NULL AND NOT v_is_suspended THEN
+        SELECT CASE TG_ARGV[0] WHEN 'payouts' THEN payouts_suspended_at ELSE payments_suspended_at END IS NOT NULL
+            OR archive_of_id IS NOT NULL OR NEW.mode = 'test' AND test_reset_at IS NOT NULL
+            INTO v_is_suspended FROM stores_store WHERE id = v_platform_id;
+    END IF;
+    IF v_is_suspended THEN
         RAISE EXCEPTION 'the % of store % are suspended', TG_ARGV[0], NEW.store_id
             USING ERRCODE = 'check_violation', CONSTRAINT = 'store_' || TG_ARGV[0] || '_suspended';
     END IF;
