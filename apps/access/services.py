@@ -8,6 +8,7 @@ import binascii
 import json
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -67,6 +68,14 @@ def check_may_see_credentials(access: Access) -> None:
     operations.check(access, operations.CREDENTIALS_SEE)
 
 
+@dataclass(frozen=True)
+class KeyOfClient:
+    """A key that its client has made: the client's id, and the hash that its calls are known by."""
+
+    client_id: str
+    digest: bytes
+
+
 def create_api_key(
     store: Store,
     mode: str,
@@ -75,8 +84,10 @@ def create_api_key(
     key_type: str = KeyType.SECRET,
     scope_names: Iterable[str] | None = None,
     by: Access | None = None,
+    client: KeyOfClient | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret text, with at most what its maker may; None is the operator.
+    """A new key and its secret text, with at most what its maker may; None is the operator. A
+    `client` has the secret already: the text is its id.
 
     Without `scope_names` it has the default scopes that the maker holds. Publishable keys have no
     scopes but their one path. Raises Failure on unknown scopes, or what rights.check_grant raises.
@@ -94,9 +105,8 @@ def create_api_key(
         )
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
     until = waiting_period.credential_waits(by, operations.GUARDED_KEY_CREATE, chosen, mode)
-    text = credentials.mint(
-        (credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode]
-    )
+    prefixes = credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES
+    text = credentials.mint(prefixes[mode]) if client is None else client.client_id
     with transaction.atomic():
         key = ApiKey(
             user=by.user if by is not None else None,
@@ -104,7 +114,7 @@ def create_api_key(
             mode=mode,
             name=name,
             key_type=key_type,
-            secret_hash=credentials.digest(text),
+            secret_hash=credentials.digest(text) if client is None else client.digest,
             prefix=text[:12],
             last_four=text[-4:],
             scopes=chosen,
@@ -297,9 +307,17 @@ def _key_access(credential: str) -> Access:
         raise InvalidApiKey if credential.startswith(("svc_sk", "svc_pk")) else InvalidToken
     if not credentials.is_well_formed(credential, prefix):
         raise InvalidApiKey
-    match = _look_up(ApiKey, credential)
-    if match is None:
+    access = access_of_key(credential)
+    if access is None:
         raise InvalidApiKey
+    return access
+
+
+def access_of_key(secret: str) -> Access | None:
+    """The access of the key with this secret, which may also be a paired client's."""
+    match = _look_up(ApiKey, secret)
+    if match is None:
+        return None
     key, store, role = match
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
     return Access(

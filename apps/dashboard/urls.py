@@ -13,6 +13,7 @@ from apps.dashboard.developers import (
     keys,
     oauth_apps,
     oauth_grants,
+    pairing,
     request_log,
     test_clock,
     test_emails,
@@ -325,6 +326,7 @@ PAGES = (
     # Developers and agents.
     Page("api-keys", "keys", keys.index, INSPECT),
     form("api-keys/new", "key_create", keys.create, DEVELOP, is_act=True),
+    form("api-keys/pair", "key_pair", pairing.pair, DEVELOP, is_act=True),
     form("api-keys/<str:id>/revoke", "key_revoke", keys.revoke, DEVELOP),
     form("api-keys/<str:id>/take-over", "key_take_over", keys.take_over, OWN, is_act=True),
     Page("requests", "request_log", request_log.index, INSPECT),

@@ -68,6 +68,7 @@ GUIDE = (
             DocsEntry("woocommerce", "WooCommerce"),
             DocsEntry("shops", "Shops"),
             DocsEntry("migrate-from-btcpay", "From BTCPay Server"),
+            DocsEntry("migrate-from-bitpay", "From BitPay"),
             DocsEntry("migrate-from-coinbase-commerce", "From Coinbase Commerce"),
         ),
     ),

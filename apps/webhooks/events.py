@@ -2,8 +2,8 @@
 endpoint that asked for it.
 
 A sub-merchant's event is written again for its platform, at the platform's time, with the
-sub-merchant's id as `account`. An endpoint that is turned off gets its delivery as `ignored`:
-nothing is sent, but the merchant can see and redeliver it.
+sub-merchant's id as `account`. An endpoint that is turned off gets its delivery as `ignored`. One
+of BitPay's format gets those of the payments that name it.
 """
 
 import uuid
@@ -18,6 +18,7 @@ from apps.core import jobs
 from apps.core.db import sql
 from apps.core.ids import id_beside_sql, new_id
 from apps.core.messages.documents import Document
+from apps.webhooks import notices
 from apps.webhooks.catalogue import FANS_OUT
 
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is
@@ -43,6 +44,8 @@ RECORD_CTE = f"""webhook_event AS (
         SELECT id, status FROM webhooks_endpoint
         WHERE store_id = e.store_id AND mode = %(event_mode)s::text AND deleted_at IS NULL
             AND %(event_type)s::text = ANY (subscribed_events)
+            AND (format <> 'bitpay'
+                OR id::text = %(event_object)s::jsonb #>> '{{metadata,{notices.ENDPOINT}}}')
         OFFSET 0
     ) p
     RETURNING id

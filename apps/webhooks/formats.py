@@ -1,4 +1,5 @@
-"""Events in the format of BTCPay Server, for plugins that were written for it.
+"""Events in the formats of others, for plugins that were written for them: BTCPay Server's here,
+BitPay's in `notices`.
 
 The names of events and fields are those of its Greenfield API v1. An event always gives the same
 bytes, as in our own format.
@@ -14,6 +15,8 @@ from typing import Any, Final
 
 from apps.core import money
 from apps.core.messages.fields import Schema
+from apps.webhooks import notices
+from apps.webhooks.models import Endpoint
 
 SIGNATURE = "BTCPay-Sig"
 # Which of our events each of BTCPay's comes from.
@@ -65,6 +68,7 @@ def shown_metadata(kept: Mapping[str, Any]) -> Schema:
 
 
 def body(
+    format: str,
     *,
     delivery_id: uuid.UUID,
     endpoint_id: uuid.UUID,
@@ -75,6 +79,8 @@ def body(
 ) -> bytes:
     """The body of a delivery. `created` is in unix seconds."""
     event: Schema = json.loads(object_json)
+    if format == Endpoint.Format.BITPAY:
+        return notices.body(type, event, created)
     content = {
         "deliveryId": str(delivery_id),
         "webhookId": str(endpoint_id),
@@ -89,8 +95,10 @@ def body(
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def signatures(secret: str, raw: bytes) -> dict[str, str]:
-    """The header that proves the body to a receiver of BTCPay's webhooks."""
+def signatures(format: str, secret: str, raw: bytes) -> dict[str, str]:
+    """The header that proves the body to a receiver of BTCPay's webhooks. BitPay signs nothing."""
+    if format == Endpoint.Format.BITPAY:
+        return {}
     digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
     return {SIGNATURE: f"sha256={digest}"}
 

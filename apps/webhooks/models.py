@@ -63,6 +63,7 @@ class Endpoint(Owned):
 
         TILLGATE = "tillgate", "Tillgate"
         BTCPAY = "btcpay", "BTCPay"
+        BITPAY = "bitpay", "BitPay"
 
     url = models.CharField(max_length=2048)
     host = models.GeneratedField(

@@ -90,14 +90,14 @@ STARTS = {
     "web": Start(
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
-        1180,
-        2259,
+        1181,
+        2272,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1748,
+        1749,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -114,8 +114,8 @@ STARTS = {
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
-        1208,
-        2292,
+        1209,
+        2305,
     ),
     "migrate": Start(
         (

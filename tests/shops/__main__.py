@@ -21,7 +21,7 @@ from tests.shops.parts import KEPT, Service, Shop
 from tests.shops.stories import STORIES
 from tests.stack import Demo
 
-SHOPS = ("pretix", "vendure", "medusa", "django-payments")
+SHOPS = ("pretix", "pretix-bitpay", "vendure", "medusa", "django-payments")
 
 
 def main() -> int:

@@ -23,6 +23,7 @@ EMAIL, PASSWORD = "owner@example.com", "a long password of pretix"
 SETTINGS = """\
 [pretix]
 instance_name=Harbor tickets
+allow_http_to_private_networks=on
 url={url}
 datadir={data}
 [database]
@@ -35,6 +36,7 @@ secret=of-this-test-alone-and-long-enough-for-pretix
 """
 # What the owner of a shop has before the plugin: an account, an event, a ticket.
 BEGINNING = f"""
+import sys
 import datetime, decimal
 import django; django.setup()
 from django.utils.timezone import now
@@ -51,7 +53,7 @@ with scopes_disabled():
     event = Event.objects.create(
         organizer=organizer, name="Concert", slug={EVENT!r}, currency="EUR", live=True,
         testmode=True, date_from=now() + datetime.timedelta(days=90),
-        plugins="pretix_tillgate,pretix.plugins.banktransfer",
+        plugins=sys.argv[1] + ",pretix.plugins.banktransfer",
     )
     event.settings.timezone = "UTC"
     event.settings.attendee_names_asked = False
@@ -68,6 +70,10 @@ with scopes_disabled():
 
 class Pretix:
     title = f"pretix {VERSION}"
+    plugin = "pretix_tillgate"
+    provider = "tillgate"
+    picture_name = "pretix"
+    environment_name = f"pretix-{VERSION}"
     unpaid = "failed"
     waiting = "waiting"
     left_out = {"payment_added_by_the_customer": "customers of pretix name no payment"}
@@ -77,9 +83,9 @@ class Pretix:
         self.pictures = pictures
         self.port = free_port()
         self.url = f"http://localhost:{self.port}"
-        self.webhook = f"{self.url}/{ORGANIZER}/{EVENT}/tillgate/webhook/"
+        self.webhook = f"{self.url}/{ORGANIZER}/{EVENT}/{self.provider}/webhook/"
         self.place = fresh(KEPT / "pretix-shop")
-        self.python = KEPT / f"pretix-{VERSION}" / "bin" / "python"
+        self.python = KEPT / self.environment_name / "bin" / "python"
         self.environment = {
             "PRETIX_CONFIG_FILE": str(self.place / "pretix.cfg"),
             "DJANGO_SETTINGS_MODULE": "pretix.settings",
@@ -92,6 +98,21 @@ class Pretix:
         if not self.python.exists():
             run([sys.executable, "-m", "venv", self.python.parent.parent], ROOT)
             run([self.python, "-m", "pip", "install", "-q", f"pretix=={VERSION}"], ROOT)
+        self.install_plugin()
+        text = SETTINGS.format(url=self.url, data=self.place)
+        (self.place / "pretix.cfg").write_text(text)
+        kept = KEPT / f"{self.environment_name}.sqlite3"
+        if not kept.exists():
+            self.manage("migrate")
+            with sqlite3.connect(self.place / "db.sqlite3") as made:
+                made.execute("pragma wal_checkpoint(truncate)")
+            shutil.copy(self.place / "db.sqlite3", kept)
+        shutil.copy(kept, self.place / "db.sqlite3")
+        told = run([self.python, "-c", BEGINNING, self.plugin], self.place, self.environment)
+        self.ticket, self.token = told.split()[-2:]
+
+    def install_plugin(self) -> None:
+        """From its package."""
         packages = fresh(KEPT / "pretix-packages")
         for name in ("python", "pretix"):
             uv = Path(sys.executable).parent / "uv"
@@ -101,18 +122,6 @@ class Pretix:
         pip: list[str | Path] = [self.python, "-m", "pip", "install", "-q"]
         run([*pip, "--find-links", packages, *wheels], ROOT)
         run([*pip, "--force-reinstall", "--no-deps", *wheels], ROOT)
-
-        text = SETTINGS.format(url=self.url, data=self.place)
-        (self.place / "pretix.cfg").write_text(text)
-        kept = KEPT / f"pretix-{VERSION}.sqlite3"
-        if not kept.exists():
-            self.manage("migrate")
-            with sqlite3.connect(self.place / "db.sqlite3") as made:
-                made.execute("pragma wal_checkpoint(truncate)")
-            shutil.copy(self.place / "db.sqlite3", kept)
-        shutil.copy(kept, self.place / "db.sqlite3")
-        told = run([self.python, "-c", BEGINNING], self.place, self.environment)
-        self.ticket, self.token = told.split()[-2:]
 
     def manage(self, *arguments: str) -> str:
         return run([self.python, "-m", "pretix", *arguments], self.place, self.environment)
@@ -137,37 +146,48 @@ class Pretix:
         if self.program is not None:
             self.program.end()
 
-    def set_up(self, browser: Browser) -> None:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+    @property
+    def settings(self) -> str:
+        """The page of the provider's settings."""
+        return f"{self.url}/control/event/{ORGANIZER}/{EVENT}/settings/payment/{self.provider}"
+
+    def sign_in(self, page: Page) -> None:
         page.goto(f"{self.url}/control/login")
         page.get_by_label("Email").fill(EMAIL)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Log in").click()
         page.wait_for_load_state("networkidle")
-        settings = f"{self.url}/control/event/{ORGANIZER}/{EVENT}/settings/payment/tillgate"
-        page.goto(settings)
+
+    def set_up(self, browser: Browser) -> None:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        self.sign_in(page)
+        page.goto(self.settings)
         page.get_by_role("checkbox", name="Enable payment method").check()
         page.get_by_label("Server address").fill(self.service.url)
         page.get_by_label("Secret API key").fill(self.service.key)
         page.get_by_role("button", name="Save").first.click()
         page.get_by_text("Your changes have been saved").wait_for()
-        page.goto(settings)
+        page.goto(self.settings)
         self.picture(page, "settings")
         page.close()
 
     def picture(self, page: Page, name: str) -> None:
         if self.pictures is not None:
-            page.screenshot(path=self.pictures / f"pretix-{name}.png")
+            page.screenshot(path=self.pictures / f"{self.picture_name}-{name}.png")
 
     def order(self, browser: Browser) -> Order:
         page = self.before_payment(browser)
-        page.locator("input[name=payment][value=tillgate]").check()
+        page.locator(f"input[name=payment][value={self.provider}]").check()
         self.picture(page, "checkout")
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Place binding order").click()
         page.get_by_role("button", name="Exact amount").wait_for(timeout=120_000)
         payment = self.service.payment(urlsplit(page.url).path.rpartition("/")[2])
-        return Order(payment["order_id"].partition("-")[0], page, payment)
+        return Order(self.name_of(payment), page, payment)
+
+    def name_of(self, payment: dict[str, Any]) -> str:
+        """The order's code in pretix."""
+        return str(payment["order_id"]).partition("-")[0]
 
     def before_payment(self, browser: Browser) -> Page:
         """A customer with a ticket in the cart, who is asked how to pay."""
@@ -192,7 +212,7 @@ class Pretix:
         self.api("PATCH", "", {"testmode": False})
         try:
             page = self.before_payment(browser)
-            offered = page.locator("input[name=payment][value=tillgate]").count()
+            offered = page.locator(f"input[name=payment][value={self.provider}]").count()
             page.context.close()
             return bool(offered)
         finally:

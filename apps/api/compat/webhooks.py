@@ -130,6 +130,7 @@ class WebhookDeliveryRequest(WebhookView):
     def get(self, request: Request, store_id: str, webhook_id: str, delivery_id: str) -> Response:
         row = self.delivery(webhook_id, delivery_id)
         raw = formats.body(
+            row.endpoint.format,
             delivery_id=row.pk,
             endpoint_id=row.endpoint_id,
             store_id=row.store_id,

@@ -95,6 +95,7 @@ class ApiView(APIView):
     # Whether its refusals have the shape of RFC 6749, for the API description.
     speaks_oauth: ClassVar[bool] = False
     for_agents: ClassVar[bool] = False
+    credential_header: ClassVar[str] = "Authorization"  # the header that a credential comes in
     # Whether a public route reads an app's token itself, for the API description.
     takes_token: ClassVar[bool] = False
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
@@ -150,7 +151,7 @@ class ApiView(APIView):
             self.check_fields(body, body, None)
 
     def _authenticate(self, request: Request) -> Access:
-        header = request.headers.get("Authorization", "")
+        header = request.headers.get(self.credential_header, "")
         if not header and not self.for_agents:
             session = self._session_of(request)
             if session is not None:

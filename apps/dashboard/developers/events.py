@@ -2,7 +2,7 @@
 what each attempt brought."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -42,6 +42,11 @@ from apps.webhooks.subjects import EventSubject, subjects_of
 NOTE_SHOWN = 40  # characters
 # Made anew for each attempt with the signing secret, and not kept.
 SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signature")
+_SIGNED_BY_FORMAT: Mapping[str, Sequence[str]] = {
+    Endpoint.Format.TILLGATE: SIGNED,
+    Endpoint.Format.BTCPAY: (formats.SIGNATURE,),
+    Endpoint.Format.BITPAY: (),
+}
 
 
 # The pages of what events are about, of the store's own and of a platform's sub-merchants.
@@ -238,7 +243,7 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
         "headers": signing.plain_headers(
             row.pk, event.pk, event.type, max(row.attempts, 1)
         ).items(),
-        "signed": SIGNED if endpoint.format == Endpoint.Format.TILLGATE else [formats.SIGNATURE],
+        "signed": _SIGNED_BY_FORMAT[endpoint.format],
         "body": _readable(raw),
         "raw": raw,
         "is_open": row.status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING),
@@ -251,6 +256,7 @@ def _delivered(row: Delivery, endpoint: Endpoint, event: Event) -> str:
     if endpoint.format == Endpoint.Format.TILLGATE:
         return _body(event, endpoint.api_version)
     return formats.body(
+        endpoint.format,
         delivery_id=row.pk,
         endpoint_id=endpoint.pk,
         store_id=row.store_id,

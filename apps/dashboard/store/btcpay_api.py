@@ -25,6 +25,7 @@ def switch(request: PageRequest) -> HttpResponse:
     context = {
         "is_on": request.access.store.has_compatible_apis,
         "btcpay_url": f"{settings.API_URL}/compat/btcpay",
+        "bitpay_url": f"{settings.API_URL}/compat/bitpay",
         "store_id": request.access.store_id,
         "may_change": roles.may(request.member.role, roles.OWN),
     }

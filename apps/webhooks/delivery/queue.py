@@ -301,7 +301,7 @@ def _attempt(
         **(
             signing.signatures(secret, row.event_id, raw, int(now.timestamp()))
             if row.format == Endpoint.Format.TILLGATE
-            else formats.signatures(secret, raw)
+            else formats.signatures(row.format, secret, raw)
         ),
     }
     return DueAttempt(
@@ -323,6 +323,7 @@ def _attempt(
 def _body(row: Claimed) -> bytes:
     if row.format != Endpoint.Format.TILLGATE:
         return formats.body(
+            row.format,
             delivery_id=row.id,
             endpoint_id=row.endpoint_id,
             store_id=row.store_id,

@@ -18,6 +18,7 @@ from apps.core.machine import Step
 from apps.core.messages.fields import is_uuid
 from apps.core.messages.invalid import Invalid
 from apps.core.redis import buckets
+from apps.webhooks import notices
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.requests import ResendRequest
@@ -126,9 +127,7 @@ def resend_range(endpoint: Endpoint, order: ResendRequest, at: datetime) -> int:
     if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
         raise DeliveryNotRetryable
     events = (
-        Event.objects.filter(
-            store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
-        )
+        _wanted(endpoint)
         .filter(created_at__gte=order.first, created_at__lte=order.last)
         .exclude(
             pk__in=Delivery.objects.filter(
@@ -180,15 +179,23 @@ def _missed(endpoint: Endpoint, since: datetime) -> "QuerySet[Event]":
     )
     status = Delivery.Status
     not_missed = [status.DELIVERED, status.PENDING, status.ATTEMPTING]
-    events: QuerySet[Event] = Event.objects.filter(
-        store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
-    )
     return (
-        events.filter(created_at__gte=since)
+        _wanted(endpoint)
+        .filter(created_at__gte=since)
         .exclude(Exists(of_event.filter(endpoint=endpoint, status__in=not_missed)))
         .exclude(Exists(of_event.filter(is_test=True)))
         .order_by("created_at", "id")
     )
+
+
+def _wanted(endpoint: Endpoint) -> "QuerySet[Event]":
+    """Everything that the endpoint asks for."""
+    events: QuerySet[Event] = Event.objects.filter(
+        store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
+    )
+    if endpoint.format != Endpoint.Format.BITPAY:
+        return events
+    return events.filter(**{f"object__metadata__{notices.ENDPOINT}": str(endpoint.pk)})
 
 
 def _take(policy: str, endpoint: Endpoint, count: int = 1) -> None:
