@@ -241,21 +241,6 @@ def link_pages(page: Page, base: str, kind: str) -> Iterator[PublicPage]:
 # --- visitors -------------------------------------------------------------------------------------
 
 
-def email_with(page: Page, base: str, begins: str) -> str:
-    """The newest link in an email of the demo's mailbox that begins so; empty when none came."""
-    ends_at = time.monotonic() + EMAIL_SECONDS
-    while time.monotonic() < ends_at:
-        page.goto(f"{base}/dev/mailbox")
-        for name in page.locator("tbody th a").evaluate_all("all => all.map(one => one.href)")[:20]:
-            page.goto(name)
-            found = re.search(rf"https?://\S*{begins}\S*", page.locator("main .card").inner_text())
-            if found is not None:
-                return found.group().rstrip(".,")
-        time.sleep(2)
-    print(f"no email has {begins}")
-    return ""
-
-
 def sign_up(page: Page) -> str:
     """To the page that asks for the code of the email; to whom it went."""
     email = f"{uuid.uuid4().hex[:8]}@example.com"

@@ -20,7 +20,7 @@ from typing import IO
 from tests.bench.harness import bench_database
 from tests.stack import ROOT
 
-BASE = "29102e9c"
+BASE = "eb4e9049"
 ROUNDS = 12
 WARM = 4
 PAYMENTS = 25

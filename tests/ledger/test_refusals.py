@@ -12,7 +12,6 @@ from tests.ledger.books import AT, COIN, Books
 APPEND_ONLY = "23001"
 BROKEN_RULE = "23514"
 OVERDRAWN = "TG001"
-NO_SUCH_ROW = "23503"
 TWICE = "23505"
 
 NEW_MOVEMENT = (

@@ -26,7 +26,6 @@ from apps.stores.services import check_password, create_user
 OPEN = "open"
 INVITATION = "invitation"
 CLOSED = "closed"
-POLICIES = (OPEN, INVITATION, CLOSED)
 CODE_LIFETIME = timedelta(minutes=15)
 PROOF_LIFETIME = timedelta(hours=1)
 INVITATION_LIFETIME = timedelta(days=7)

@@ -87,14 +87,6 @@ def buyer_country(customer: Customer) -> str:
     return customer.country or country_code((customer.address or {}).get("country")) or ""
 
 
-def newest_check(customer: Customer) -> VatCheck | None:
-    """The newest question about the number that the customer has now."""
-    if not customer.vat_number:
-        return None
-    rows = VatCheck.objects.filter(customer=customer, number=customer.vat_number)
-    return rows.order_by("-created_at", "-id").first()
-
-
 def settled_check(customer: Customer) -> VatCheck | None:
     """The newest answer about it; what a registry didn't answer changes nothing."""
     if not customer.vat_number:

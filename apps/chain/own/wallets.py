@@ -226,7 +226,6 @@ class Usage:
     assigned: int
     used: int
     gap: int
-    newest_used: int | None
 
 
 def usage(wallet: OwnWallet) -> Usage:
@@ -236,4 +235,4 @@ def usage(wallet: OwnWallet) -> Usage:
     used = [place_of(index) for index, has_coins in rows if has_coins]
     before = [-1, *used]
     gaps = [after - earlier for earlier, after in zip(before, used, strict=False)]
-    return Usage(wallet.next_index, len(used), max(gaps, default=0), used[-1] if used else None)
+    return Usage(wallet.next_index, len(used), max(gaps, default=0))

@@ -39,7 +39,6 @@ from apps.webhooks.samples import SAMPLE_ID
 from apps.webhooks.services import deliveries
 from apps.webhooks.subjects import EventSubject, subjects_of
 
-NOTE_SHOWN = 40  # characters
 # Made anew for each attempt with the signing secret, and not kept.
 SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signature")
 _SIGNED_BY_FORMAT: Mapping[str, Sequence[str]] = {

@@ -274,12 +274,6 @@ def _is_one_coin(payment: Payment) -> bool:
     return len([intake for intake in received_by(payment) if _confirmed(intake)]) == 1
 
 
-def refundable_remainder(payment: Payment) -> dict[str, int]:
-    """Per asset what a completed payment could still give back; its assets without anything left
-    are not in it."""
-    return refundable_amounts(payment, received_by(payment))
-
-
 def refundable_amounts(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
     """Refundable amounts by received deposits that were read already. One question, however many
     assets there are."""

@@ -89,17 +89,6 @@ def place(
     return order
 
 
-def waiting_for(kind: OrderKind, target_id: object) -> WorkerOrder | None:
-    """The one that a worker has still to carry out."""
-    rows = WorkerOrder.objects.filter(kind=kind.name, target_id=str(target_id))
-    return rows.filter(ended_at=None, stopped_at=None).first()
-
-
-def newest_of(kind: OrderKind, target_id: object) -> WorkerOrder | None:
-    rows = WorkerOrder.objects.filter(kind=kind.name, target_id=str(target_id))
-    return rows.order_by("-asked_at").first()
-
-
 def stop(kind: OrderKind, order: WorkerOrder, staff: User) -> None:
     """One member of staff is enough. Raises StaffForbidden or NotStopped."""
     staff_roles.check(staff, kind.operation)
