@@ -1,13 +1,15 @@
 """Reads of what payers have signed, and of the coins that customers may pay with."""
 
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import QuerySet, UUIDField
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import SignedPayment
 from apps.assets.models import AcceptedAsset, Asset
 from apps.assets.selectors import listed_assets
+from apps.core.db.prepared_reads import Query, any_viewer
+from apps.core.db.sql import BlankParameter
 from apps.core.models import Viewer
 from apps.payments.models import Payment
 
@@ -20,9 +22,20 @@ def signed_payments_visible_to(viewer: Viewer) -> "models.QuerySet[SignedPayment
     return rows.order_by("-created_at", "-id")
 
 
+_SIGNED_PAYMENT = Query(
+    lambda: signed_payments_visible_to(any_viewer()).filter(
+        offer__payment=BlankParameter("payment_id", UUIDField())
+    )[:1],
+    "offer",
+    "offer__payment",
+    "offer__asset",
+    "offer__asset__chain",
+)
+
+
 def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
     """The newest authorization of an intent that was asked for over x402."""
-    return signed_payments_visible_to(viewer).filter(offer__payment=payment).first()
+    return _SIGNED_PAYMENT.first(store_id=viewer.store_id, mode=viewer.mode, payment_id=payment.pk)
 
 
 def has_agents(viewer: Viewer) -> bool:

@@ -15,6 +15,7 @@ from django.db.models import (
     Q,
     QuerySet,
     Sum,
+    UUIDField,
     Value,
     prefetch_related_objects,
 )
@@ -35,6 +36,8 @@ from apps.billing.numbers import series_of
 from apps.core import searching
 from apps.core.clock import iso
 from apps.core.db import tenancy
+from apps.core.db.prepared_reads import Query, any_viewer
+from apps.core.db.sql import BlankParameter
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.searching import SearchTerm, found_by_any
@@ -408,15 +411,21 @@ def last_payment(invoice: Invoice) -> InvoicePayment | None:
     )
 
 
+_INVOICE_OF_PAYMENT = Query(
+    lambda: (
+        Invoice.objects.visible_to(any_viewer())
+        .filter(payments__payment=BlankParameter("payment_id", UUIDField()))
+        .order_by("id")[:1]
+    ),
+    "customer",
+)
+
+
 def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
     """The invoice that a payment intent was made for."""
-    invoice: Invoice | None = (
-        Invoice.objects.visible_to(viewer)
-        .filter(payments__payment=payment)
-        .select_related("customer")
-        .first()
+    return _INVOICE_OF_PAYMENT.first(
+        store_id=viewer.store_id, mode=viewer.mode, payment_id=payment.pk
     )
-    return invoice
 
 
 def payments_received(invoice: Invoice, limit: int = 50) -> list[InvoicePayment]:

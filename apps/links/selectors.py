@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum, UUIDField
 from django.db.models.functions import Lower
 
 from apps.core.db import tenancy
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.core.models import Viewer
 from apps.links.models import LinkPayment, PaymentLink
 from apps.payments.models import Payment
@@ -82,9 +84,14 @@ def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":
     )
 
 
+_LINK_PAYMENT = Query(
+    lambda: LinkPayment.objects.filter(payment=BlankParameter("payment_id", UUIDField())), "link"
+)
+
+
 def link_payment_of(payment: Payment) -> LinkPayment | None:
     """With its link: where a payment was made, if at one, and who paid it."""
-    return LinkPayment.objects.filter(payment=payment).select_related("link").first()
+    return _LINK_PAYMENT.first(payment_id=payment.pk)
 
 
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":

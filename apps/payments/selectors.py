@@ -18,8 +18,8 @@ from apps.chain.models import Deposit, Head
 from apps.chain.networks.families import address_in, hash_of, stored
 from apps.chain.selectors import confirmations, heads
 from apps.core.db import tenancy
-from apps.core.db.prepared_reads import Rows
-from apps.core.db.sql import Statement, array
+from apps.core.db.prepared_reads import Query, Rows
+from apps.core.db.sql import BlankParameter, Statement, array
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.searching import NEWEST_MAX, SearchTerm, found_by_any, newest
@@ -298,17 +298,31 @@ class Renewals:
     after: Renewal | None = None
 
 
+def _any_payment() -> BlankParameter:
+    return BlankParameter("payment_id", models.UUIDField())
+
+
+_VIEWS = Query(lambda: CheckoutView.objects.filter(pk=_any_payment()))
+
+
 def first_viewed_at(payment: Payment) -> datetime | None:
     """When somebody looked at the checkout first, by the store's time."""
-    rows = CheckoutView.objects.filter(pk=payment.pk)
-    return rows.values_list("viewed_at", flat=True).first()
+    view = _VIEWS.first(payment_id=payment.pk)
+    return None if view is None else view.viewed_at
+
+
+_RENEWALS = Query(
+    lambda: Renewal.objects.filter(
+        models.Q(earlier=_any_payment()) | models.Q(later=_any_payment())
+    )[:2],
+    "earlier",
+    "later",
+)
 
 
 def renewals_of(payment: Payment) -> Renewals:
-    rows = Renewal.objects.filter(
-        models.Q(earlier=payment) | models.Q(later=payment)
-    ).select_related("earlier", "later")
-    links = {renewal.later_id == payment.pk: renewal for renewal in rows[:2]}
+    rows = _RENEWALS.read(payment_id=payment.pk)
+    links = {renewal.later_id == payment.pk: renewal for renewal in rows}
     return Renewals(links.get(True), links.get(False))
 
 

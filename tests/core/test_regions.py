@@ -20,6 +20,7 @@ from apps.core.templatetags.tillgate import (
     percent,
 )
 from apps.core.text import regions
+from apps.core.text.moments import in_zone
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
 from apps.stores.emailing import account_emails
@@ -54,6 +55,12 @@ def test_amounts_numbers_and_days_are_in_the_chosen_form(region: str) -> None:
         assert "15:05" in moment(AT) and 'title="2026-11-22 15:05:00 UTC"' in moment(AT)
         assert coins(1383333, 8) == "0.01383333"
     assert (fiat(123456750, "EUR"), plain(day(AT))) == ("€1,234,567.50", "22 Nov 2026")
+
+
+@pytest.mark.parametrize("region", SHOWN)
+def test_an_hour_without_its_day_is_an_hour_in_every_form(region: str) -> None:
+    with regions.shown_in(region):
+        assert plain(in_zone(AT, "HH:mm")) == "15:05 UTC"
 
 
 def test_days_and_shares_of_a_chart_follow_it_too() -> None:

@@ -1,17 +1,20 @@
 """Hot statements: bound once, planned once."""
 
+import uuid
 from datetime import timedelta
 
 import psycopg
 import pytest
 from django.db import connection, transaction
-from django.db.models import CharField, DateTimeField, UUIDField
+from django.db.models import CharField, DateTimeField, Model, UUIDField
 from django.db.utils import DatabaseError, DataError
+from django.test.utils import CaptureQueriesContext
 
 from apps.core import clock
-from apps.core.db.prepared_reads import Rows
+from apps.core.db.prepared_reads import Query, Rows, any_viewer
 from apps.core.db.sql import BlankParameter, Statement, array, rows_in_turn, statement_of
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from apps.webhooks.models import Endpoint
 from config.databases import PREPARED_FROM_USE
 from tests import make
 from tests.cast import Cast, Shop
@@ -95,6 +98,44 @@ def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:
             assert {name: value for name, value in mine.items() if name != "_state"} == {
                 name: value for name, value in theirs.items() if name != "_state"
             }
+
+
+@pytest.mark.django_db
+def test_rows_of_a_query_are_as_the_orm_gives_them_with_those_that_they_name(bakery: Shop) -> None:
+    made = [make.payment(bakery.test)["id"] for _ in range(2)]
+    blank = BlankParameter("payment_id", UUIDField())
+    addresses = Query(
+        lambda: PaymentAddress.objects.filter(payment=blank).order_by("position"),
+        "asset",
+        "asset__chain",
+        "payment",
+        "own_wallet",
+    )
+    known = PaymentAddress.objects.filter(payment=made[0]).order_by("position")
+    read = addresses.read(payment_id=made[0])
+    with CaptureQueriesContext(connection) as asked:
+        found = [(row.asset.chain.name, row.payment.reference, row.own_wallet) for row in read]
+    assert len(asked) == 0
+    assert found == [(row.asset.chain.name, row.payment.reference, None) for row in known]
+    assert [columns(row) for row in read] == [columns(row) for row in known]
+
+
+@pytest.mark.django_db
+def test_a_query_reads_no_secret_and_only_rows_of_its_viewer(bakery: Shop) -> None:
+    fields = {
+        "url": "https://1.1.1.1/hook",
+        "subscribed_events": ["invoice.paid"],
+    }
+    assert bakery.test.post("/webhook_endpoints", {"webhook_endpoint": fields}).status_code == 201
+    endpoints = Query(lambda: Endpoint.objects.visible_to(any_viewer()))
+    (row,) = endpoints.read(store_id=bakery.store.pk, mode="test")
+    assert row.get_deferred_fields() == {"sealed_secret"}
+    assert endpoints.first(store_id=bakery.store.pk, mode="live") is None
+    assert endpoints.first(store_id=uuid.uuid4(), mode="test") is None
+
+
+def columns(row: Model) -> dict[str, object]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
 
 
 @pytest.mark.parametrize("title", ["Bread", "100 %", "%s of 'it'"])

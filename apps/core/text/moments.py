@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 
 from babel import Locale
-from babel.dates import format_date, format_datetime, format_skeleton
+from babel.dates import format_date, format_skeleton
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,6 +15,8 @@ from apps.core.text import regions
 from apps.core.text.regions import isolated, own_locale
 
 DAYS_KEPT_MAX = 1024
+# Hours as patterns of CLDR and as strftime writes them, whose digits are Latin in every language.
+_CLOCKS = {"HH:mm": "%H:%M", "HH:mm:ss": "%H:%M:%S"}
 
 
 def as_utc(value: datetime | str) -> datetime:
@@ -28,22 +30,23 @@ def _is_plain_english() -> bool:
 def dated(own: datetime, pattern: str) -> str:
     """By a pattern of ours in English; by the reader's own order of day, month and year in every
     other language or chosen form."""
+    if pattern in _CLOCKS:
+        return own.strftime(_CLOCKS[pattern])
     locale = own_locale()
-    plain = own.replace(tzinfo=None)
-    if _is_plain_english():
-        return format_datetime(plain, pattern, locale=locale)
     day, _, hour = pattern.partition(", ")
+    time = own.strftime(_CLOCKS[hour]) if hour else ""
+    if _is_plain_english():
+        date = _day_by_pattern(own.date(), day, locale)
+        return f"{date}, {time}" if hour else date
     date = (
-        format_date(plain, "long", locale)
+        _day_by_pattern(own.date(), "long", locale)
         if "MMMM" in day
-        else format_skeleton("yMMMd" if "y" in day else "MMMd", plain, locale=locale)
+        else _day_by_skeleton(own.date(), "yMMMd" if "y" in day else "MMMd", locale)
     )
     if not hour:
         return isolated(date)
     joined: str = locale.datetime_formats["medium"]
-    return isolated(
-        joined.replace("{1}", date).replace("{0}", format_datetime(plain, hour, locale=locale))
-    )
+    return isolated(joined.replace("{1}", date).replace("{0}", time))
 
 
 def zone_name(at: datetime) -> str:
@@ -83,7 +86,7 @@ def without_year(value: date, pattern: str, skeleton: str) -> str:
     return isolated(_day_by_skeleton(value, skeleton, locale))
 
 
-# A chart names each of its days four times, and the next page shows the same ones.
+# A chart names each of its days four times, a list in most of its rows, and so does the next page.
 @lru_cache(maxsize=DAYS_KEPT_MAX)
 def _day_by_pattern(value: date, pattern: str, locale: Locale) -> str:
     return format_date(value, pattern, locale)

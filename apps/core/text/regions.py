@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
 from babel.numbers import format_currency
@@ -36,6 +36,7 @@ REGIONS = {
     "ar": "العربية",
 }
 AMOUNTS_KEPT_MAX = 2048
+LANGUAGES_KEPT_MAX = 64
 _LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _chosen: ContextVar[str] = ContextVar("region", default="")
 
@@ -52,21 +53,28 @@ def _locale(name: str) -> Locale:
 
 def own_locale() -> Locale:
     """Of the form that the reader chose, else of the page's language."""
-    own = chosen()
-    if own is not None:
-        return own
+    return chosen() or _locale_of_language(get_language() or "en")
+
+
+# Asked for each amount and each day of a page.
+@lru_cache(maxsize=LANGUAGES_KEPT_MAX)
+def _locale_of_language(language: str) -> Locale:
     try:
-        return locale_of(to_locale(get_language() or "en"))
+        return locale_of(to_locale(language))
     except (UnknownLocaleError, ValueError):
         return locale_of("en")
+
+
+@cache
+def _runs_left(name: str) -> bool:
+    return bool(_locale(name).text_direction == "rtl")
 
 
 def isolated(text: str) -> str:
     """Text isolated within a sentence that runs from right to left, so that it keeps its own order,
     in plain text and files too."""
-    own = chosen()
-    runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
-    if not runs_left:
+    name = _chosen.get()
+    if not (_runs_left(name) if name in REGIONS else get_language_bidi()):
         return text
     return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 

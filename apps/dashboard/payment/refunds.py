@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib import messages
+from django.db.models import UUIDField
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -20,6 +21,8 @@ from apps.assets.models import Asset, Chain
 from apps.billing.selectors import invoice_of
 from apps.chain.networks.families import shown_address
 from apps.core import money
+from apps.core.db.prepared_reads import Query, any_viewer
+from apps.core.db.sql import BlankParameter
 from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Bps, CoinPrice
 from apps.core.templatetags.tillgate import fiat
@@ -162,14 +165,21 @@ class RefundForm(Form):
         return field if field not in ("amount", "unit") or self.coin is not None else ""
 
 
+_REFUNDS = Query(
+    lambda: (
+        Refund.objects.visible_to(any_viewer())
+        .filter(payment=BlankParameter("payment_id", UUIDField()))
+        .order_by("-created_at", "-part")
+    ),
+    "asset",
+    "asset__chain",
+)
+
+
 def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
-    refunds = (
-        Refund.objects.visible_to(request.access)
-        .filter(payment=payment)
-        .select_related("asset__chain")
-        .order_by("-created_at", "-part")
-    )
+    access = request.access
+    refunds = _REFUNDS.read(store_id=access.store_id, mode=access.mode, payment_id=payment.pk)
     return [ShownRefund(refund, shown_address(refund.destination_address)) for refund in refunds]
 
 

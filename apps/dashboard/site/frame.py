@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import CharField, DateTimeField, QuerySet, UUIDField
+from django.db.models import DateTimeField, QuerySet, UUIDField
 from django.http import HttpRequest
 
 from apps.access.access import Access
 from apps.agents.selectors import agents_visible_to
+from apps.core.db.prepared_reads import any_viewer
 from apps.core.db.sql import BlankParameter, Statement, array, statement_of_names
 from apps.dashboard.site.navigation import AGENTS, APPROVALS, PLATFORM
 from apps.payouts.services import approval_decisions, approval_rules
@@ -50,19 +51,10 @@ def _counts(access: Access, member: Member) -> Counter[str]:
     return Counter(name for (name,) in rows)
 
 
-class _UnknownViewer(NamedTuple):
-    """A viewer of whom nothing is known yet."""
-
-    store_id: Any
-    mode: Any
-
-
 @cache
 def _asking() -> Statement:
     """Says the name of each that there is, UNREAD once for each notification."""
-    viewer = _UnknownViewer(
-        BlankParameter("store_id", UUIDField()), BlankParameter("mode", CharField())
-    )
+    viewer = any_viewer()
     unread = notifications.unread_by(
         viewer,
         BlankParameter("user_id", UUIDField()),

@@ -3,9 +3,10 @@ has as tabs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext_noop as _
 
 from apps.core.text.wording import translated
@@ -14,6 +15,7 @@ from apps.stores import roles
 APPROVALS = "approvals"
 PLATFORM = "platform"
 AGENTS = "agents"
+MENUS_KEPT_MAX = 1024
 
 
 @cache
@@ -194,19 +196,35 @@ def menu_of(role: str, path: str, *, without: Collection[str] = ()) -> Menu:
     A section whose first entry is named so is there only while one looks at it.
     """
     section, here = current(path)
+    language = get_language() or ""
+    settings_page = _settings_page(path)
+    is_list = _is_list(here, path)
+    return _menu(language, role, section, here, frozenset(without), settings_page, is_list=is_list)
+
+
+# The same for everybody with the role: words and addresses alone.
+@lru_cache(maxsize=MENUS_KEPT_MAX)
+def _menu(
+    language: str,
+    role: str,
+    section: MenuSection,
+    here: MenuEntry,
+    without: frozenset[str],
+    settings_page: str,
+    *,
+    is_list: bool,
+) -> Menu:
     entries = {group.label: _shown(group, role, without) for group in (*SECTIONS, ACCOUNT)}
     lines = (
         _line(group, entries[group.label], is_current=group is section)
         for group in SECTIONS
         if entries[group.label] or group is section
     )
-    tabs = (
-        entries[section.label] if len(entries[section.label]) > 1 and _is_list(here, path) else ()
-    )
+    tabs = entries[section.label] if len(entries[section.label]) > 1 and is_list else ()
     drawn = tuple(
         MenuLine(translated(entry.label), entry.url, is_current=entry is here) for entry in tabs
     )
-    return Menu(translated(section.label), tuple(lines), drawn, _settings(path), here.url)
+    return Menu(translated(section.label), tuple(lines), drawn, _settings(settings_page), here.url)
 
 
 def pages_of(role: str) -> list[MenuLine]:
@@ -243,13 +261,19 @@ def _line(section: MenuSection, entries: tuple[MenuEntry, ...], *, is_current: b
     )
 
 
-def _settings(path: str) -> tuple[MenuLine, ...]:
-    urls = {_address(name): label for name, label in _SETTINGS.items()}
-    here = max((url for url in urls if path.startswith(url)), key=len, default="")
+def _settings_page(path: str) -> str:
+    """The address of the page of store settings that this is or belongs to; empty elsewhere."""
+    return max(
+        (url for url in map(_address, _SETTINGS) if path.startswith(url)), key=len, default=""
+    )
+
+
+def _settings(page: str) -> tuple[MenuLine, ...]:
+    if not page:
+        return ()
     return tuple(
-        MenuLine(translated(label), url, is_current=url == here)
-        for url, label in urls.items()
-        if here
+        MenuLine(translated(label), _address(name), is_current=_address(name) == page)
+        for name, label in _SETTINGS.items()
     )
 
 

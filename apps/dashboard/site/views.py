@@ -7,7 +7,7 @@ be kept by a cache.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, cast
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -32,7 +32,7 @@ from django.utils import timezone, translation
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from apps.access.access import Access
 from apps.access.factors import stepup
@@ -51,13 +51,14 @@ from apps.dashboard.go_live import first_mode
 from apps.dashboard.notices.inbox import Inbox
 from apps.dashboard.site.frame import frame_of, theme_of
 from apps.dashboard.site.languages import language_of
-from apps.dashboard.site.navigation import menu_of
+from apps.dashboard.site.navigation import MenuLine, menu_of
 from apps.stores import profile, roles
 from apps.stores.models import Member, User
 from apps.stores.staff import suspensions
 from apps.stores.test_clock import clock_of
 
 Refusals = (Failure, Invalid)
+SIDES_KEPT_MAX = 1024
 
 
 class PageRequest(HttpRequest):
@@ -364,7 +365,7 @@ def show(
         "test_clock": None if request.access.is_live else clock_of(request.access.store),
         # A part of a page, which HTMX asks for, shows none of these.
         "menu": menu,
-        "side": SimpleLazyObject(lambda: _drawn_side(menu, inbox)),
+        "side": SimpleLazyObject(lambda: _side(menu.sections, inbox.badge)),
         "own_stores": SimpleLazyObject(lambda: sessions.stores_of(request.person)),
         "unread": SimpleLazyObject(lambda: frame.unread_count),
         "initials": _initials(request.person),
@@ -375,9 +376,15 @@ def show(
     return render(request, template, {**around, **(context or {})}, status=status)
 
 
-def _drawn_side(menu: object, inbox: Inbox) -> SafeString:
+def _side(sections: tuple[MenuLine, ...], badge: str) -> SafeString:
     """The side bar, which a page has twice: beside it, and behind the button of small screens."""
-    return render_to_string("dashboard/_side.html", {"menu": menu, "inbox": inbox})
+    return _drawn_side(get_language() or "", sections, badge)
+
+
+# Kept for all stores: it has words, addresses and the count alone.
+@lru_cache(maxsize=SIDES_KEPT_MAX)
+def _drawn_side(language: str, sections: tuple[MenuLine, ...], badge: str) -> SafeString:
+    return render_to_string("dashboard/_side.html", {"sections": sections, "badge": badge})
 
 
 def inbox_of(request: PageRequest) -> Inbox:

@@ -6,7 +6,7 @@ The caller holds the intent's lock when the answer is to be acted upon.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Sum
+from django.db.models import Sum, UUIDField
 
 from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient
@@ -14,6 +14,8 @@ from apps.chain.models import Deposit
 from apps.chain.networks.base import Address
 from apps.chain.networks.families import stored
 from apps.core import money
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.core.errors import Failure
 from apps.core.messages.invalid import Invalid
 from apps.core.money import Amount, CoinPrice, Fiat
@@ -155,10 +157,16 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
     return _from_closed(payment, chosen, request)
 
 
+_HELD = Query(
+    lambda: HeldRefund.objects.filter(
+        payment=BlankParameter("payment_id", UUIDField()), status__in=HELD_STATUSES
+    )[:1]
+)
+
+
 def has_held(payment: Payment) -> bool:
     """Something of a rejected payment still waits to go back (decision 531)."""
-    rows = HeldRefund.objects.filter(payment=payment, status__in=HELD_STATUSES)
-    return rows.exists()
+    return _HELD.first(payment_id=payment.pk) is not None
 
 
 def _without_destination(payment: Payment, received: list[Received]) -> Sequence[Share | Refund]:

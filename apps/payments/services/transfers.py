@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import UUIDField
 
 from apps.access import operations
 from apps.access.access import Access
@@ -20,6 +21,8 @@ from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
 from apps.chain.services import claim_unmatched
 from apps.core import clock, jobs
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.core.errors import Failure, NotFound
 from apps.core.text.wording import Worded
 from apps.ledger import movements
@@ -100,15 +103,22 @@ def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
     return transfer
 
 
-def transfers_at(payment: Payment) -> list[UnmatchedTransfer]:
-    """Transfers that wait at the payment's addresses in another coin, oldest first."""
-    rows = UnmatchedTransfer.objects.filter(
-        store_id=payment.store_id,
-        address__in=payment.addresses.values("address_id"),
+_AT_PAYMENT = Query(
+    lambda: UnmatchedTransfer.objects.filter(
+        store=BlankParameter("store_id", UUIDField()),
+        address__in=PaymentAddress.objects.filter(
+            payment=BlankParameter("payment_id", UUIDField())
+        ).values("address_id"),
         resolved_at=None,
         asset__isnull=False,
-    )
-    return list(rows.select_related("asset").order_by("detected_at"))
+    ).order_by("detected_at"),
+    "asset",
+)
+
+
+def transfers_at(payment: Payment) -> list[UnmatchedTransfer]:
+    """Transfers that wait at the payment's addresses in another coin, oldest first."""
+    return _AT_PAYMENT.read(store_id=payment.store_id, payment_id=payment.pk)
 
 
 def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:

@@ -8,13 +8,15 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import CharField, Model, Q, QuerySet, UUIDField
 
 from apps.core import acting, clock
-from apps.core.db.sql import insert
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter, insert
 from apps.core.process.logs import redact, request_id
 from apps.stores.models import AuditEntry, Store
 
+ABOUT_MAX = 100
 _TEXT_MAX = 500
 
 
@@ -75,12 +77,20 @@ def entries(store_id: uuid.UUID, *, action: str = "", actor: str = "") -> "Query
     return rows.filter(actor_name__icontains=actor) if actor else rows
 
 
-def entries_about(store_id: uuid.UUID, target: Model, limit: int = 100) -> list[AuditEntry]:
+_ABOUT = Query(
+    lambda: AuditEntry.objects.filter(
+        store_id=BlankParameter("store_id", UUIDField()),
+        target_id=BlankParameter("target_id", CharField()),
+        target_type=BlankParameter("target_type", CharField()),
+    ).order_by("-id")[:ABOUT_MAX]
+)
+
+
+def entries_about(store_id: uuid.UUID, target: Model) -> list[AuditEntry]:
     """The latest lines about one row, newest first."""
-    rows = AuditEntry.objects.filter(
+    return _ABOUT.read(
         store_id=store_id, target_id=str(target.pk), target_type=target._meta.model_name or ""
     )
-    return list(rows.order_by("-id")[:limit])
 
 
 def _plain(value: Any) -> Any:
