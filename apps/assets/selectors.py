@@ -7,8 +7,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from django.db.models import CharField
+
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
 from apps.core.db import sql
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.core.money import CoinPrice
 
 _ASSET_FIELDS = list(Asset._meta.concrete_fields)
@@ -72,9 +76,15 @@ def accepts_any(store_id: uuid.UUID, mode: str) -> bool:
     return rows.exists()
 
 
+_ACTIVE_ASSETS = Query(
+    lambda: Asset.objects.filter(is_active=True, chain__mode=BlankParameter("mode", CharField())),
+    "chain",
+)
+
+
 def active_assets(mode: str) -> list[Asset]:
     """The assets that can be used in a mode, in their order."""
-    return list(Asset.objects.filter(is_active=True, chain__mode=mode).select_related("chain"))
+    return _ACTIVE_ASSETS.read(mode=mode)
 
 
 def active_priced(mode: str, currency: str, now: datetime) -> list[tuple[Asset, Decimal | None]]:

@@ -36,8 +36,8 @@ from apps.billing.numbers import series_of
 from apps.core import searching
 from apps.core.clock import iso
 from apps.core.db import tenancy
-from apps.core.db.prepared_reads import Query, any_viewer
-from apps.core.db.sql import BlankParameter
+from apps.core.db.prepared_reads import Columns, Query, any_viewer
+from apps.core.db.sql import BlankParameter, Statement, array
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.searching import SearchTerm, found_by_any
@@ -393,12 +393,18 @@ def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoiceP
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
 
+_CUSTOMER = Columns(Customer, "c")
+_CUSTOMERS = Statement(
+    f"SELECT p.payment_id, {_CUSTOMER.text} FROM billing_invoicepayment p"  # noqa: S608  # only names of columns
+    " JOIN billing_invoice i ON i.id = p.invoice_id JOIN billing_customer c ON c.id = i.customer_id"
+    " WHERE p.payment_id = ANY (%(payments)s::uuid[])"
+)
+
+
 def customers_of(payments: Iterable[Payment]) -> dict[Any, Customer]:
     """Customer of each payment; payments without an invoice are left out."""
-    rows = InvoicePayment.objects.filter(
-        payment__in=[payment.pk for payment in payments]
-    ).select_related("invoice__customer")
-    return {row.payment_id: row.invoice.customer for row in rows}
+    rows = _CUSTOMERS.rows(payments=array(payment.pk for payment in payments))
+    return {payment_id: _CUSTOMER.row(columns) for payment_id, *columns in rows}
 
 
 def last_payment(invoice: Invoice) -> InvoicePayment | None:

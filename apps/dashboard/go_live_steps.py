@@ -5,12 +5,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models import UUIDField
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from apps.access.access import Access
 from apps.access.factors import second_factor
 from apps.access.models import ApiKey, KeyType
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.core.models import Mode
 from apps.platforms.models import AccessRequest
 from apps.platforms.services.access_requests import latest_request
@@ -123,14 +126,22 @@ def platform_call_step(asking: Asking) -> GoLiveStep:
     )
 
 
+_TEST_KEY = Query(
+    lambda: ApiKey.objects.filter(
+        store_id=BlankParameter("store_id", UUIDField()),
+        revoked_at=None,
+        mode=Mode.TEST,
+        key_type=KeyType.SECRET,
+    ).order_by("-created_at", "-id")[:1]
+)
+
+
 def _call_step(
     asking: Asking, name: str, title: str, explanation: str, *, with_call: bool
 ) -> GoLiveStep:
     """Done with the first call that a key made; `with_call` shows one."""
-    keys = ApiKey.objects.filter(store_id=asking.access.store_id, revoked_at=None)
-    secret = keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET)
     has_key = StoreFact.KEY in asking.facts
-    key = secret.order_by("-created_at", "-id").first() if has_key else None
+    key = _TEST_KEY.first(store_id=asking.access.store_id) if has_key else None
     hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
     return GoLiveStep(
         name,

@@ -15,6 +15,7 @@ from apps.dashboard.go_live import setup_of
 from apps.dashboard.payment.columns import PAYMENTS
 from apps.dashboard.site.views import PageRequest, inbox_of, show
 from apps.dashboard.store.setup import way_choices
+from apps.dashboard.tables.paging import of_one_store
 from apps.ledger.selectors import Balance, balances
 from apps.payments.selectors import payments_visible_to
 
@@ -47,7 +48,7 @@ class Holdings:
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
-    recent = list(payments_visible_to(access)[:RECENT])
+    recent = of_one_store(payments_visible_to(access)[:RECENT], access.store)
     context = {
         "setup": setup_of(access, request.member, request.person),
         "ways": way_choices(),

@@ -2,7 +2,11 @@
 
 import uuid
 
+from django.db.models import UUIDField
+
 from apps.core import emails
+from apps.core.db.prepared_reads import Query
+from apps.core.db.sql import BlankParameter
 from apps.stores.models import Member, Role, Store, User, Verification
 
 
@@ -19,9 +23,16 @@ def owned_together(store_id: uuid.UUID) -> tuple[set[uuid.UUID], set[uuid.UUID]]
     return people, {store_id, *owned.values_list("store", flat=True)}
 
 
+_LATEST_VERIFICATION = Query(
+    lambda: Verification.objects.filter(store=BlankParameter("store_id", UUIDField())).order_by(
+        "-created_at"
+    )[:1]
+)
+
+
 def latest_verification(store: Store) -> Verification | None:
     """Latest submission of the business, decided or not."""
-    return Verification.objects.filter(store=store).order_by("-created_at").first()
+    return _LATEST_VERIFICATION.first(store_id=store.pk)
 
 
 def approved_verification(store: Store) -> Verification | None:

@@ -9,6 +9,7 @@ is compared with the same part of what was before.
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from fractions import Fraction
+from functools import cached_property
 
 from django.utils.translation import gettext, gettext_noop
 
@@ -16,6 +17,7 @@ from apps.access.access import Access
 from apps.core.redis import value_cache
 from apps.core.templatetags.tillgate import decimal_mark, fiat, percent
 from apps.core.text.days import Days
+from apps.dashboard.books.chart_days import ChartDays, chart_days
 from apps.dashboard.books.charts import Chart, line_chart
 from apps.dashboard.tables import days
 from apps.payments.documents.summary import PaymentSummaryDocument, Sales, sales_of
@@ -74,6 +76,11 @@ class Overview:
     other_volumes: list[str]
     has_open: bool
     is_overpaid: bool
+
+    @cached_property
+    def chart_days(self) -> ChartDays | None:
+        """The chart's days in words."""
+        return None if self.chart is None else chart_days(self.chart, self.currency)
 
 
 def overview(access: Access, chosen: str) -> Overview:

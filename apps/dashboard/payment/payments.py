@@ -22,7 +22,7 @@ from apps.dashboard.site.views import Answer, PageRequest, is_htmx, show
 from apps.dashboard.tables import days
 from apps.dashboard.tables.filters import Filters, days_of, searched
 from apps.dashboard.tables.lists import Tab
-from apps.dashboard.tables.paging import counted_page
+from apps.dashboard.tables.paging import counted_page, of_one_store
 from apps.links.selectors import payments_by_email
 from apps.payments import selectors
 from apps.payments.models import Payment
@@ -133,7 +133,9 @@ def index(request: PageRequest) -> HttpResponse:
     assets = active_assets(request.access.mode)
     filters = PaymentListFilters.of_assets(request.GET, assets)
     rows = filters.rows(request, assets)
-    page = counted_page(rows, request.GET, filters.query)
+    page = counted_page(
+        rows, request.GET, filters.query, lambda part: of_one_store(part, request.access.store)
+    )
     context = {
         "payments": page.rows,
         "table": PAYMENTS.table(request, page.rows, filters.parameters),

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from apps.core import list_pages
+from apps.stores.models import Store
 
 PER_PAGE = 50
 COUNTED_PER_PAGE = 25
@@ -63,11 +64,24 @@ class CountedPage:
         }
 
 
-def counted_page(rows: "QuerySet[Any]", query: QueryDict, page: Callable[..., str]) -> CountedPage:
+def of_one_store(rows: "QuerySet[Any]", store: Store) -> list[Any]:
+    """Rows of this store, which is read with none of them."""
+    found = list(rows.select_related(None))
+    for row in found:
+        row.store = store
+    return found
+
+
+def counted_page(
+    rows: "QuerySet[Any]",
+    query: QueryDict,
+    page: Callable[..., str],
+    read: "Callable[[QuerySet[Any]], list[Any]]" = list,
+) -> CountedPage:
     """The page that `query` asks for."""
     number = _number(query)
     start = (number - 1) * COUNTED_PER_PAGE
-    page_rows = list(list_pages.part(rows, start, COUNTED_PER_PAGE + 1))
+    page_rows = read(list_pages.part(rows, start, COUNTED_PER_PAGE + 1))
     return CountedPage(
         number,
         page_rows[:COUNTED_PER_PAGE],
