@@ -194,6 +194,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "apps.core.web.bundles.BundleFinder",
+]
 
 
 def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:

@@ -64,5 +64,5 @@ def test_a_style_sheet_that_comes_late_moves_nothing(
         time.sleep(LATE_SECONDS)
         route.continue_()
 
-    page.route("**/base.css", late)
+    page.route("**/page.css", late)
     assert shown(page, f"{server}/pay/{made['reference']}") == 0

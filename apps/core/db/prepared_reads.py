@@ -118,7 +118,8 @@ class Query(Generic[Row]):
     """A query of the ORM that is drawn up at its first use, with a BlankParameter for each value.
 
     Its rows are as `select_related` of these paths gives them: the ORM would build text, columns
-    and conditions anew each time, which takes longer than the server takes to answer.
+    and conditions again each time, which takes longer than the server takes to answer (decision
+    957).
     """
 
     def __init__(self, draw: "Callable[[], models.QuerySet[Row]]", *related: str) -> None:

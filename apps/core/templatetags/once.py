@@ -10,7 +10,8 @@ register = template.Library()
 
 
 class OnceNode(Node):
-    """Its content sees no variable of a page, so that nothing of a person can be kept."""
+    """Its content sees no variable of a page, so that nothing of a person can be kept (decision
+    956)."""
 
     def __init__(self, nodelist: NodeList) -> None:
         self.nodelist = nodelist

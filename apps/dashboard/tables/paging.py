@@ -76,7 +76,7 @@ def counted_page(
     rows: "QuerySet[Any]",
     query: QueryDict,
     page: Callable[..., str],
-    read: "Callable[[QuerySet[Any]], list[Any]]" = list,
+    read: Callable[[QuerySet[Any]], list[Any]] = list,
 ) -> CountedPage:
     """The page that `query` asks for."""
     number = _number(query)
