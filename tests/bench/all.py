@@ -70,6 +70,7 @@ GOALS = (
     Goal("pages", "ten dashboard pages, of the build of November 30", most=0.5),
     Goal("memory", "web process after the mixed load, MB", most=110),
     Goal("memory", "memory of the whole demo, MB", most=1000),
+    Goal("weight", "requests from sign-in to Home", most=9.5),
 )
 
 

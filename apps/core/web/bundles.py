@@ -20,6 +20,7 @@ _ROOM = ("css/data.css", "css/surfaces.css")
 BUNDLES = {
     "css/page.css": _PAGE,
     "css/room.css": _ROOM,
+    "css/home_page.css": ("css/lists.css", "css/home.css"),
     "css/dashboard_page.css": (*_PAGE, *_ROOM, "css/dashboard.css"),
 }
 
