@@ -67,8 +67,6 @@ def main() -> None:
             seen = Seen(page)
             sign_in(page, demo.info)
             rows = seen.rows()
-            for url in sorted({response.url for response in seen.responses}):
-                print(url)
             later = Seen(page)
             page.goto(f"{demo.info['base_url']}/dashboard/payments")
             page.wait_for_load_state("networkidle")
