@@ -81,11 +81,12 @@ def counted_page(
     """The page that `query` asks for."""
     number = _number(query)
     start = (number - 1) * COUNTED_PER_PAGE
-    page_rows = read(list_pages.part(rows, start, COUNTED_PER_PAGE + 1))
+    total = list_pages.counted(rows)
+    page_rows = read(list_pages.part(rows, start, COUNTED_PER_PAGE + 1)) if total else []
     return CountedPage(
         number,
         page_rows[:COUNTED_PER_PAGE],
-        list_pages.counted(rows),
+        total,
         len(page_rows) > COUNTED_PER_PAGE and number < PAGE_MAX,
         page,
     )
