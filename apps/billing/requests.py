@@ -5,7 +5,7 @@ A PATCH is a class of edits: what wasn't sent stays, a null clears a field that 
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import orjson
 from django.core.exceptions import ValidationError
@@ -21,6 +21,7 @@ from apps.billing.models import (
     SupplyType,
     TaxCategory,
 )
+from apps.billing.models.tax import UNTAXED, WITH_REASON
 from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import (
     Field,
@@ -137,7 +138,40 @@ VatNumber = Annotated[str, by(Text(30, trim=True))]
 RateName = Annotated[str, by(Text(100, shortest=1, trim=True))]
 
 
+def _says_why(name: str) -> Schema:
+    return {"required": [name], "properties": {name: {"type": "string", "pattern": r"\S"}}}
+
+
+def _where(name: str, **rule: object) -> Schema:
+    return {"required": [name], "properties": {name: rule}}
+
+
+_NO_REASON: Schema = {"reason": {"maxLength": 0}, "reason_code": {"maxLength": 0}}
+_NOT_INCLUSIVE: Schema = {"inclusive": {"const": False}}
+
+
 class TaxRateRequest(Request, frozen=True, kw_only=True):
+    """A rate above zero for what is taxed; what isn't says why, unless it is zero-rated."""
+
+    described: ClassVar[Schema] = {
+        "if": _where("category", enum=list(UNTAXED)),
+        "then": {
+            "properties": {"rate_bps": {"maximum": 0}, **_NOT_INCLUSIVE},
+            "if": _where("category", enum=list(WITH_REASON)),
+            "then": {"anyOf": [_says_why("reason"), _says_why("reason_code")]},
+            "else": {"properties": _NO_REASON},
+        },
+        "else": {
+            "properties": _NO_REASON,
+            "if": _where("category", const=TaxCategory.STANDARD.value),
+            "then": {"properties": {"rate_bps": {"minimum": 1}}},
+            "else": {
+                "if": _where("rate_bps", maximum=0),
+                "then": {"properties": _NOT_INCLUSIVE},
+            },
+        },
+    }
+
     name: RateName
     category: Annotated[str, by(Text(2, choices=TaxCategory.values))]
     rate_bps: Annotated[int, by(Integer(0, BASIS_POINTS))]

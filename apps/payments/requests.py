@@ -20,6 +20,7 @@ from apps.core.messages.fields import (
     Schema,
     Text,
     Url,
+    at_most_one_of,
     check_storable,
 )
 from apps.core.messages.requests import Request, by
@@ -131,6 +132,8 @@ class DepositReference(Text):
 class SimulationRequest(Request, frozen=True, kw_only=True):
     """A deposit without a chain: of what a scenario sends, or of one of the three amounts; under a
     reference, else a random one."""
+
+    described: ClassVar[Schema] = at_most_one_of("settlement_amount", "amount", "amount_atomic")
 
     scenario: Annotated[str, by(Scenario())] = SCENARIOS[0]
     confirmations: Annotated[int, by(Integer(-MAX_INTEGER))] = 0

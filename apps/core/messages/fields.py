@@ -7,6 +7,7 @@ A broken rule is an `Invalid`; the view chooses the shape it is stated in.
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from itertools import combinations
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -39,6 +40,11 @@ def any_of(*names: str) -> Schema:
 def one_of(*names: str) -> Schema:
     """Schema of an object that has exactly one of two fields."""
     return {**any_of(*names), "not": {"required": list(names)}}
+
+
+def at_most_one_of(*names: str) -> Schema:
+    """Schema of an object that has none or one of these fields."""
+    return {"not": {"anyOf": [{"required": list(pair)} for pair in combinations(names, 2)]}}
 
 
 def is_uuid(text: str) -> bool:
