@@ -34,6 +34,7 @@ from apps.core.messages.fields import (
     check_free,
     parse_date,
     parse_moment,
+    trimmed_pattern,
 )
 from apps.core.messages.requests import Edits, Request, by
 from apps.core.money import BASIS_POINTS, CENTS
@@ -139,7 +140,10 @@ RateName = Annotated[str, by(Text(100, shortest=1, trim=True))]
 
 
 def _says_why(name: str) -> Schema:
-    return {"required": [name], "properties": {name: {"type": "string", "pattern": r"\S"}}}
+    return {
+        "required": [name],
+        "properties": {name: {"type": "string", "pattern": trimmed_pattern(1)}},
+    }
 
 
 def _where(name: str, **rule: object) -> Schema:

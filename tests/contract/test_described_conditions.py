@@ -1,4 +1,4 @@
-"""What a body's fields have to do with each other stands in its schema, so that a client that
+"""Conditions between the fields of a body stand in its schema, so that a client that
 checks a request by it isn't refused for it, and isn't held back from what is taken."""
 
 from itertools import product

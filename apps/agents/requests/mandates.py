@@ -20,6 +20,7 @@ from apps.core.messages.fields import (
     Schema,
     Text,
     check_free,
+    trimmed_pattern,
 )
 from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Request, by
@@ -67,7 +68,7 @@ class MandateReference(Text):
         return text
 
     def schema(self) -> Schema:
-        return {**super().schema(), "minLength": 1, "pattern": r"\S"}
+        return {**super().schema(), "minLength": 1, "pattern": trimmed_pattern(1)}
 
 
 class PositiveAmount(AtomicAmount):

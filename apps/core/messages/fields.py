@@ -27,6 +27,8 @@ _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 Schema = dict[str, Any]  # of JSON: what is in it depends on its own keywords
+# Pattern of a text without NUL, which no database keeps. Half characters have no pattern.
+STORABLE = r"^[^\u0000]*$"
 NOT_EMPTY: Schema = {"minLength": 1}  # of an id: an empty one is no record's
 CURRENCY: Schema = {"minLength": 3, "maxLength": 3, "pattern": "^[A-Z]{3}$"}
 
@@ -184,15 +186,19 @@ class Text(Field):
             "type": "string",
             **shortest,
             "maxLength": self.longest,
-            **({"pattern": _trimmed(self.shortest)} if shortest and self.trim else {}),
-            **({"enum": list(self.choices)} if self.choices else {}),
+            **({"enum": list(self.choices)} if self.choices else {"pattern": self._pattern()}),
             **self.described,
         }
 
+    def _pattern(self) -> str:
+        return trimmed_pattern(self.shortest) if self.shortest and self.trim else STORABLE
 
-def _trimmed(shortest: int) -> str:
-    """Pattern of a text that has so many characters without the spaces around it."""
-    return r"\S" if shortest == 1 else rf"\S[\s\S]{{{shortest - 2},}}\S"
+
+def trimmed_pattern(shortest: int) -> str:
+    """Pattern of a text that has so many characters without the spaces around it, and no NUL."""
+    edge = r"[^\s\u0000]"
+    middle = edge if shortest == 1 else rf"{edge}[^\u0000]{{{shortest - 2},}}{edge}"
+    return rf"^[^\u0000]*{middle}[^\u0000]*$"
 
 
 class Integer(Field):
@@ -364,7 +370,8 @@ class Metadata(Field):
         return {
             "type": "object",
             "maxProperties": self.KEYS_MAX,
-            "additionalProperties": {"type": "string"},
+            "propertyNames": {"pattern": STORABLE},
+            "additionalProperties": {"type": "string", "pattern": STORABLE},
         }
 
 
