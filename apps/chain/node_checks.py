@@ -406,8 +406,12 @@ def _permit2(asked: _Asked) -> Iterator[Finding]:
 
 
 def _together(asked: _Asked) -> Iterator[Finding]:
-    if lack := sweep_batches.lack_on(asked.chain, asked.nodes):
-        yield Finding("sweeps in batches", Verdict.INSTEAD, f"{lack}: each address gets its gas")
+    way = sweep_batches.way_on(asked.chain, asked.nodes)
+    if way.lack:
+        rest = "each address gets its gas"
+        if way.wallet:
+            rest = f"tokens with signed transfers (EIP-3009) go in batches, of others {rest}"
+        yield Finding("sweeps in batches", Verdict.INSTEAD, f"{way.lack}: {rest}")
     else:
         yield Finding("sweeps in batches", Verdict.WORKS, "by delegation (EIP-7702)")
 

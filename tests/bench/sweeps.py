@@ -1,23 +1,57 @@
 """Gas of a sweep: a transfer of its own with the gas that is sent for it, against a batch by
-delegation (EIP-7702), at 1, 10 and 100 deposits.
+delegation (EIP-7702) and one by signed transfers (EIP-3009), at 1, 10 and 100 deposits.
 
     .venv/bin/python -m tests.bench.sweeps
 
 Both run on the same node, of the same token, to a wallet that holds some. A batch is measured
-twice: of new addresses, each of which delegates, and of the same addresses after that.
+twice: of new addresses, each of which delegates, and of the same addresses after that. Signed
+transfers cost the same each time.
 """
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tests.bench.harness import bench_database, chain_program, figure, print_table
+
+if TYPE_CHECKING:
+    from apps.chain.keys.secp256k1 import SigningKey
+    from tests.chain.local import LocalChain
 
 COUNTS = (1, 10, 100)
 COINS = 10**7
 ETHER = 10**18
 
 
-def gas_of(program: str, count: int) -> tuple[float, float, float]:
-    """Gas of each of so many sweeps: single, in a batch at first, and in one later."""
+def signed_call(token: str, contract: str, keys: "Sequence[SigningKey]") -> str:
+    """The call that collects what these keys sign."""
+    from apps.assets.models import Asset, Chain
+    from apps.chain.networks.evm import sweepers
+    from apps.chain.sending.sweep_authorizations import digest
+    from tests.chain.local import SEPOLIA_ID
+
+    chain, number = Chain(chain_id=SEPOLIA_ID), b"\x01" * 32
+    domain = {"eip712_name": "USD Coin", "eip712_version": "1"}
+    asset = Asset(chain=chain, contract_address=token, **domain)
+    signatures = {
+        key.address: key.sign(digest(asset, contract, key.address, COINS, number)) for key in keys
+    }
+    pairs = [(key.address, COINS) for key in keys]
+    return sweepers.collecting(token, number, pairs, signatures)
+
+
+def nonce_of(chain: "LocalChain", address: str) -> int:
+    return int(chain.call("eth_getTransactionCount", address, "latest"), 16)
+
+
+def held(chain: "LocalChain", token: str, address: str) -> int:
+    call = {"to": token, "data": f"0x70a08231{address[2:]:0>64}"}
+    return int(chain.call("eth_call", call, "latest"), 16)
+
+
+def gas_of(program: str, count: int) -> tuple[float, float, float, float]:
+    """Gas of each of so many sweeps: single, in a batch at first, in one later, and in a batch of
+    signed transfers."""
     from apps.chain.encoding.abi import encode
     from apps.chain.encoding.transactions import Delegation, Transaction
     from apps.chain.keys.secp256k1 import SigningKey
@@ -32,14 +66,11 @@ def gas_of(program: str, count: int) -> tuple[float, float, float]:
     to, data = sweepers.deployment(wallet.address)
     chain.wait(chain.send(to, data=data))
 
-    def nonce(address: str) -> int:
-        return int(chain.call("eth_getTransactionCount", address, "latest"), 16)
-
     def spent(
         key: SigningKey, to: str, wei: int, data: str, gas: int, given: list[Delegation]
     ) -> int:
         transaction = Transaction(
-            *(SEPOLIA_ID, nonce(key.address), to, wei, data, gas),
+            *(SEPOLIA_ID, nonce_of(chain, key.address), to, wei, data, gas),
             max_fee_wei=10**11,
             priority_fee_wei=10**9,
             delegations=given,
@@ -49,10 +80,6 @@ def gas_of(program: str, count: int) -> tuple[float, float, float]:
         if receipt["status"] != "0x1":
             raise RuntimeError(f"reverted: {json.dumps(receipt)[:200]}")
         return int(receipt["gasUsed"], 16)
-
-    def held(address: str) -> int:
-        call = {"to": token, "data": f"0x70a08231{address[2:]:0>64}"}
-        return int(chain.call("eth_call", call, "latest"), 16)
 
     transfer = "0xa9059cbb" + encode(["address", "uint256"], [wallet.address, COINS]).hex()
     single = 0
@@ -67,7 +94,7 @@ def gas_of(program: str, count: int) -> tuple[float, float, float]:
     for _ in range(2):
         for key in keys:
             chain.mint(token, key.address, COINS)
-        before = held(wallet.address)
+        before = held(chain, token, wallet.address)
         given = (
             []
             if batches
@@ -77,10 +104,19 @@ def gas_of(program: str, count: int) -> tuple[float, float, float]:
         batches.append(
             spent(wallet, sweepers.contract(wallet.address), 0, call, limit, given) / count
         )
-        if held(wallet.address) != before + count * COINS:
+        if held(chain, token, wallet.address) != before + count * COINS:
             raise RuntimeError("the batch has left coins behind")
+    signers = [SigningKey((9_000 + place).to_bytes(32)) for place in range(count)]
+    for key in signers:
+        chain.mint(token, key.address, COINS)
+    contract = sweepers.contract(wallet.address)
+    data = signed_call(token, contract, signers)
+    before = held(chain, token, wallet.address)
+    by_signature = spent(wallet, contract, 0, data, 1_000_000 + count * 100_000, []) / count
+    if held(chain, token, wallet.address) != before + count * COINS:
+        raise RuntimeError("the batch has left coins behind")
     chain.close()
-    return single / count, batches[0], batches[1]
+    return single / count, batches[0], batches[1], by_signature
 
 
 def main() -> None:
@@ -88,7 +124,7 @@ def main() -> None:
     with bench_database():
         rows = []
         for count in COUNTS:
-            single, first, later = gas_of(program, count)
+            single, first, later, by_signature = gas_of(program, count)
             rows.append(
                 [
                     str(count),
@@ -97,13 +133,20 @@ def main() -> None:
                     f"{first / single:.2f}",
                     f"{later:,.0f}",
                     f"{later / single:.2f}",
+                    f"{by_signature:,.0f}",
+                    f"{by_signature / single:.2f}",
                 ]
             )
         print_table(
-            ["deposits", "single", "batch, new addresses", "ratio", "batch, later", "ratio"], rows
+            [
+                *("deposits", "single", "batch, new addresses", "ratio", "batch, later", "ratio"),
+                *("signed transfers", "ratio"),
+            ],
+            rows,
         )
         figure("gas of a sweep in a batch, new addresses", first / single)
         figure("gas of a sweep in a batch, later", later / single)
+        figure("gas of a sweep in a batch of signed transfers", by_signature / single)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
 from apps.chain.activation import change_asset
 from apps.chain.keys import keystores
@@ -38,8 +39,7 @@ ABLE = [*(name for name in USUAL if name != WITHOUT), "polygon"]
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
-    options = ["--hardfork", "cancun"] if request.param == WITHOUT else []
-    with opened(request.param, settings, *options) as found:
+    with opened(request.param, settings) as found:
         yield found
 
 
@@ -167,3 +167,32 @@ def test_without_delegations_each_gets_a_transfer_of_its_own(place: Place, baker
     place.work()
     assert place.held(place.hot) == sum(amounts.values())
     assert not batches() and is_exact()
+
+
+@pytest.mark.parametrize("place", [WITHOUT], indirect=True)
+def test_without_delegations_addresses_sign_transfers_of_a_token_that_takes_them(
+    place: Place, bakery: Shop
+) -> None:
+    able(place, bakery)
+    Asset.objects.filter(pk=place.token.pk).update(eip712_name="USD Coin", eip712_version="1")
+    amounts = paid(place, bakery, 6)
+    gas = int(place.local.call("eth_getBalance", place.hot, "latest"), 16)
+    assert sweeper.sweep_due() == Counts(sweeps=6, batches=1)
+    signing_rounds.sign_due()
+    sender.run_due()
+    assert place.held(place.hot) == sum(amounts.values())
+    place.local.reorg(REORGANIZED[place.chain.pk])
+    assert place.held(place.hot) == 0
+    SignedTransaction.objects.update(broadcast_at=None)
+    place.work()
+    assert [place.held(address) for address in amounts] == [0] * 6
+    assert place.held(place.hot) == sum(amounts.values())
+    assert place.held(sweepers.contract(place.hot)) == 0
+    [batch] = batches()
+    assert {candidate.raw[:4] for candidate in batch.candidates.all()} == {"0x02"}
+    parts = list(batch.parts.all())
+    assert {(part.tx_hash, part.nonce) for part in parts} == {(batch.tx_hash, None)}
+    spent = gas - int(place.local.call("eth_getBalance", place.hot, "latest"), 16)
+    assert batch.network_fee_atomic == spent
+    assert not OutgoingTransaction.objects.filter(purpose="sweep_gas").exists()
+    assert is_exact()

@@ -2,7 +2,7 @@
 sweep, a payout, a refund, and books that agree with the chain."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from apps.assets.models import Asset, Chain, FeeModel
+from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
 from apps.chain import selectors
@@ -33,6 +33,7 @@ from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
+from dev.nodes import rules_of
 from tests import auditing, make
 from tests import keystores as made
 from tests.cast import Api, Shop
@@ -116,17 +117,22 @@ REORGANIZED = {"ethereum": 2, "polygon": 2, "avalanche": 1}
 SEQUENCED = 5
 
 
+def rules(chain_id: str) -> Sequence[str]:
+    network = catalog.network_in_catalog(chain_id)
+    assert network is not None
+    return rules_of(network)
+
+
 @contextmanager
-def opened(chain_id: str, settings: Any, *options: str) -> Iterator[Place]:
-    """A chain as this one's nodes show it, read from its first block on."""
+def opened(chain_id: str, settings: Any) -> Iterator[Place]:
+    """A chain as this one's nodes show it, by its rules, read from its first block on."""
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
     row = Chain.objects.get(pk=chain_id)
     # Its newest blocks but two are final: what the public networks take minutes for.
-    usual = ["--slots-in-an-epoch", "1"]
-    usual += ["--optimism"] if row.fee_model == FeeModel.OP_STACK else []
-    local = LocalChain(anvil, *usual, *options, chain_id=IDS[chain_id])
+    final = ("--slots-in-an-epoch", "1")
+    local = LocalChain(anvil, *final, *rules(chain_id), chain_id=IDS[chain_id])
     local.call("anvil_setBlockTimestampInterval", max(1, row.block_milliseconds // 1000))
     settings.CHAIN_URLS = {chain_id: [local.url]}
     settings.CHAIN_START_BLOCKS = {chain_id: 0}

@@ -5,11 +5,13 @@ import itertools
 
 import pytest
 
+from apps.assets.models import Asset, Chain
 from apps.chain.encoding.abi import encode
 from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Delegation, Transaction
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.networks.evm import sweepers
+from apps.chain.sending.sweep_authorizations import digest
 from tests.chain.local import SEPOLIA_ID, LocalChain
 
 pytestmark = pytest.mark.chain
@@ -182,3 +184,102 @@ def test_a_delegated_address_takes_coins_and_calls_as_before_and_its_key_still_s
 def test_a_delegation_is_of_one_network_and_one_nonce() -> None:
     with pytest.raises(ValueError):
         sweepers.delegation(WALLET.address, 0, 0, THIEF)
+
+
+# --- coins that addresses have signed for ---
+
+
+def asset_of(token: str) -> Asset:
+    chain = Chain(chain_id=SEPOLIA_ID)
+    return Asset(chain=chain, contract_address=token, eip712_name="USD Coin", eip712_version="1")
+
+
+def collecting(swept: Swept, number: bytes, contract: str, amount: int = COINS) -> str:
+    """The call with what each of its addresses has signed to a contract."""
+    signatures = {
+        key.address: key.sign(digest(asset_of(swept.token), contract, key.address, amount, number))
+        for key in swept.keys
+    }
+    parts = [(key.address, amount) for key in swept.keys]
+    return sweepers.collecting(swept.token, number, parts, signatures)
+
+
+NUMBER = b"\x07" * 32
+
+
+def test_what_addresses_have_signed_is_collected_once_and_passed_on(chain: LocalChain) -> None:
+    swept = Swept(chain, 3)
+    contract = sweepers.contract(WALLET.address)
+    call = collecting(swept, NUMBER, contract)
+    receipt = swept.send(WALLET, contract, call, [])
+    assert receipt["status"] == "0x1" and swept.at_wallet() == 3 * COINS
+    assert of_token(chain, swept.token, contract) == 0
+    swept.fill()
+    again = swept.send(WALLET, contract, call, [])
+    assert again["status"] == "0x1" and not again["logs"], "each signature counts once"
+    assert swept.at_wallet() == 3 * COINS
+
+
+def test_one_that_its_token_refuses_stops_no_other_and_none_of_a_strange_length_moves(
+    chain: LocalChain,
+) -> None:
+    swept = Swept(chain, 3)
+    contract = sweepers.contract(WALLET.address)
+    call = collecting(swept, NUMBER, contract)
+    chain.mint(swept.token, swept.keys[0].address, 1)  # what is left doesn't matter
+    other = SigningKey(b"\x55" * 32)
+    chain.call("anvil_setBalance", other.address, hex(ETHER))
+    chain.call("anvil_impersonateAccount", swept.keys[1].address)
+    chain.call("anvil_setBalance", swept.keys[1].address, hex(ETHER))
+    away = "0xa9059cbb" + encode(["address", "uint256"], [other.address, 1]).hex()
+    sent = {"from": swept.keys[1].address, "to": swept.token, "data": away}
+    chain.wait(chain.call("eth_sendTransaction", sent))
+    receipt = swept.send(WALLET, contract, call, [])
+    assert receipt["status"] == "0x1" and swept.at_wallet() == 2 * COINS
+    assert of_token(chain, swept.token, swept.keys[1].address) == COINS - 1
+    words = [bytes(32), bytes(32)]
+    short = encode(["address", "bytes32", "bytes32[]"], [swept.token, NUMBER, words]).hex()
+    assert swept.send(WALLET, contract, sweepers.COLLECTS + short, [])["status"] == "0x0"
+
+
+def test_nobody_but_the_wallet_collects_and_it_only_for_itself(chain: LocalChain) -> None:
+    swept = Swept(chain, 2)
+    ours, theirs = (sweepers.contract(key.address) for key in (WALLET, THIEF))
+    to, data = sweepers.deployment(THIEF.address)
+    chain.wait(chain.send(to, data=data))
+    call = collecting(swept, NUMBER, ours)
+    # What is in the signed bytes, for the token itself: it asks that the contract calls.
+    [key, _] = swept.keys
+    parity, r, s = key.sign(digest(asset_of(swept.token), ours, key.address, COINS, NUMBER))
+    kinds = ("address", "address", *("uint256",) * 3, "bytes32", "uint8", "bytes32", "bytes32")
+    values = [key.address, ours, COINS, 0, 2**256 - 1, NUMBER, 27 + parity]
+    signed = encode(kinds, [*values, r.to_bytes(32), s.to_bytes(32)]).hex()
+    attempts = [
+        (THIEF, ours, call),
+        (THIEF, theirs, call),
+        (THIEF, swept.token, "0xef55bec6" + signed),  # receiveWithAuthorization
+        (THIEF, swept.token, "0xe3ee160e" + signed),  # transferWithAuthorization
+        (WALLET, ours, collecting(swept, NUMBER, theirs)),
+    ]
+    for sender, target, data in attempts:
+        swept.send(sender, target, data, [])
+    assert [of_token(chain, swept.token, key.address) for key in swept.keys] == [COINS, COINS]
+    assert (swept.at_wallet(), of_token(chain, swept.token, THIEF.address)) == (0, 0)
+    assert swept.send(WALLET, ours, call, [])["status"] == "0x1"
+    assert swept.at_wallet() == 2 * COINS, "nobody has used a signature up"
+
+
+def test_with_too_little_gas_nothing_is_collected(chain: LocalChain) -> None:
+    swept = Swept(chain, 3)
+    contract = sweepers.contract(WALLET.address)
+    call = {
+        "from": WALLET.address,
+        "to": contract,
+        "data": collecting(swept, NUMBER, contract),
+    }
+    estimate = int(chain.call("eth_estimateGas", call), 16)
+    chain.call("anvil_impersonateAccount", WALLET.address)
+    for gas, status in ((estimate - 20_000, "0x0"), (estimate, "0x1")):
+        tx_hash = chain.wait(chain.call("eth_sendTransaction", call | {"gas": hex(gas)}))
+        assert chain.call("eth_getTransactionReceipt", tx_hash)["status"] == status
+    assert swept.at_wallet() == 3 * COINS

@@ -30,6 +30,7 @@ from apps.payouts.services.progress import advance_payouts
 from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.local import LocalChain, program
+from tests.chain.test_every_chain import rules
 
 pytestmark = pytest.mark.chain
 DOLLAR = 10**6
@@ -95,7 +96,7 @@ def tempo(db: None, settings: Any) -> Iterator[Tempo]:
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
-    local = LocalChain(anvil, "--network", "tempo", chain_id=4217)
+    local = LocalChain(anvil, *rules("tempo"), chain_id=4217)
     settings.CHAIN_URLS = {"tempo": [local.url]}
     settings.CHAIN_START_BLOCKS = {"tempo": 0}
     signing_rounds.introduce()

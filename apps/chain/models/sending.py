@@ -215,6 +215,7 @@ class OutgoingTransaction(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     # Of a batch, what its addresses sign; while the signer works, and only in the signed bytes.
     delegations: Sequence["Delegation"] = ()
+    signed_call: str = ""
 
     class Meta:
         constraints = [

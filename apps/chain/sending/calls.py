@@ -66,7 +66,8 @@ def call_of(row: OutgoingTransaction) -> tuple[str, int, str]:
     """(to, value, data) of what an outgoing transaction does."""
     if not row.call_data:
         return transfer(row.asset, row.to_address, row.amount_atomic)
-    return row.to_address, row.amount_atomic if row.asset.is_native else 0, row.call_data
+    value = row.amount_atomic if row.asset.is_native else 0
+    return row.to_address, value, row.signed_call or row.call_data
 
 
 def approval(router: Router, amount_atomic: int) -> str:

@@ -62,15 +62,20 @@ def believed(row: OutgoingTransaction, receipt: Any, nodes: Nodes, by_block: Blo
 
 
 def end_of(
-    row: OutgoingTransaction, receipt: Any, wallet: str, nodes: Nodes
+    row: OutgoingTransaction,
+    receipt: Any,
+    wallet: str,
+    nodes: Nodes,
+    move: calls.TokenTransfer | None = None,
 ) -> TransactionEnd | None:
-    """None while the receipt contradicts itself: another one is waited for. Raises RpcError."""
+    """None while the receipt contradicts itself: another one is waited for. `move` is how its
+    tokens move where that isn't its own transfer. Raises RpcError."""
     if int(receipt["status"], 16) != 1:
         return TransactionEnd(_Status.FAILED, _why_reverted(row, receipt, nodes))
     received = calls.received(row, receipt, wallet)
     if row.receives_asset_id and not received:
         return _ask_again(row, receipt)
-    move = calls.move_of(row)
+    move = move or calls.move_of(row)
     if move is None or _is_exact(row, move, receipt):
         return TransactionEnd(_Status.CONFIRMED, received_atomic=received)
     arrived = calls.arrived(move, receipt)

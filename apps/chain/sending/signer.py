@@ -55,8 +55,8 @@ from apps.chain.sending.signing_lanes import (
     state_of,
 )
 from apps.chain.sending.sweep_delegations import (
-    delegated_again,
     delegating,
+    sign_again,
     sign_parts,
     strange_gas,
 )
@@ -424,7 +424,7 @@ class ChainSigner:
                 wallet.address,
             )
             if row.purpose == _Purpose.SWEEP_BATCH:
-                sign_parts(row, batch.delegations[row.pk], batch.at)
+                sign_parts(row, batch)
         lane.key.need([unsigned(row, self.chain, batch.offer).digest for row in rows])
         return [signed(row, lane.key, self.chain, batch.offer, batch.at) for row in rows]
 
@@ -460,7 +460,7 @@ class ChainSigner:
         count = 0
         for lane, row in late:
             if row.purpose == _Purpose.SWEEP_BATCH:
-                row.delegations = delegated_again(row, lane.wallet.address, self._seed)
+                sign_again(row, lane.wallet.address, self._seed)
             terms = replacements.terms_of(row, lane, offer, transfer, self.nodes)
             if terms is not None:
                 count += self._asking(lane, partial(self._commit_replacement, row, lane, terms, at))

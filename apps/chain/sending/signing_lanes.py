@@ -120,6 +120,7 @@ class Batch:
     at: datetime
     # Of each batch of sweeps, what its addresses sign.
     delegations: dict[uuid.UUID, Mapping[str, Delegation]] = field(default_factory=dict)
+    signed_calls: dict[uuid.UUID, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 when the chain undoes it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,9 @@ from apps.chain.models import OutgoingTransaction, UndoneTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.sending import balances, calls, lanes, receipts
+from apps.chain.sending.calls import TokenTransfer
 from apps.chain.sending.receipts import TransactionEnd
+from apps.chain.sending.sweep_authorizations import is_by_signature
 from apps.chain.sending.sweep_batches import DELEGATING, parts_of
 from apps.chain.states import IN_FLIGHT, MINED, OUTGOING, UNMINED
 from apps.core import jobs
@@ -21,6 +24,7 @@ from apps.core.rows import Job
 log = structlog.get_logger(__name__)
 _Status = OutgoingTransaction.Status
 _Purpose = OutgoingTransaction.Purpose
+Ends = Sequence[tuple[OutgoingTransaction, TransactionEnd]]
 ORPHANS = Job("chain.end_parts", limit=200)
 
 
@@ -42,19 +46,45 @@ def ends_of(
         if int(receipt["status"], 16) != 1:
             ends.append((part, TransactionEnd(_Status.FAILED, Reason.REVERTED)))
             continue
-        move = calls.move_of(part)
-        if move is None:
-            raise ValueError(f"{part.pk} moves no tokens")
+        move = _move_of(part, batch)
         if not calls.arrived(move, receipt) and not calls.taken(move, receipt):
             if calls.hides(move, receipt) and not _is_still_there(part, receipt, nodes):
                 return None
             ends.append((part, TransactionEnd(_Status.FAILED, Reason.MOVED_NOTHING)))
             continue
-        end = receipts.end_of(part, receipt, wallet, nodes)
+        end = receipts.end_of(part, receipt, wallet, nodes, move)
         if end is None:
             return None
         ends.append((part, end))
-    return ends
+    return _passed_on(batch, ends, receipt)
+
+
+def _move_of(part: OutgoingTransaction, batch: OutgoingTransaction) -> TokenTransfer:
+    """The transfer of a part; coins that were signed for arrive at the contract, which passes all
+    of them on at once."""
+    move = calls.move_of(part)
+    if move is None:
+        raise ValueError(f"{part.pk} moves no tokens")
+    return replace(move, to=batch.to_address) if is_by_signature(batch) else move
+
+
+def _passed_on(
+    batch: OutgoingTransaction, ends: Ends, receipt: Any
+) -> list[tuple[OutgoingTransaction, TransactionEnd]] | None:
+    """The ends, where the contract has passed on just what it got; None while the log of that is
+    missing that the receipt's own filter has."""
+    arrived = [part for part, end in ends if end.status == _Status.CONFIRMED]
+    if not arrived or not is_by_signature(batch):
+        return list(ends)
+    total = sum(part.amount_atomic for part in arrived)
+    contract = str(batch.asset.contract_address)
+    move = TokenTransfer(contract, batch.to_address, arrived[0].to_address, total)
+    if calls.arrived(move, receipt) == total == calls.taken(move, receipt):
+        return list(ends)
+    if not calls.arrived(move, receipt) and calls.hides(move, receipt):
+        return None
+    other = TransactionEnd(_Status.REVIEW, Reason.MOVED_OTHERWISE)
+    return [(part, other if part in arrived else end) for part, end in ends]
 
 
 def _is_still_there(part: OutgoingTransaction, receipt: Any, nodes: Nodes) -> bool:
@@ -65,7 +95,7 @@ def _is_still_there(part: OutgoingTransaction, receipt: Any, nodes: Nodes) -> bo
 
 def finish_parts(
     batch: OutgoingTransaction,
-    ends: Sequence[tuple[OutgoingTransaction, TransactionEnd]],
+    ends: Ends,
     receipt: Any,
     at: datetime,
 ) -> None:

@@ -1,9 +1,9 @@
-"""Sweeps of many deposit addresses that one transaction of the hot wallet carries out (EIP-7702).
+"""Sweeps of many deposit addresses that one transaction of the hot wallet carries out, by
+delegation (EIP-7702) or by signed transfers (EIP-3009, `sweep_authorizations`).
 
-The wallet's transaction has a row of its own, the batch; the sweeps are its parts. An address that
-has not delegated to the wallet's contract signs that it does, and the batch carries the signature:
-that counts as one of the address's own nonces. What each address gave is read from the logs of the
-one receipt, and the gas of all is the batch's.
+The wallet's transaction has a row of its own, the batch; the sweeps are its parts. A delegation
+counts as one of its address's own nonces. What each address gave is read from the logs of the one
+receipt, and the gas of all is the batch's.
 """
 
 from collections.abc import Sequence
@@ -13,21 +13,20 @@ from django.db.models import Max
 
 from apps.assets.models import Chain
 from apps.chain.keys.secp256k1 import SigningKey
-from apps.chain.models import (
-    Address,
-    HotWallet,
-    OutgoingTransaction,
-)
+from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.networks.evm import sweepers
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason, Refusal
-from apps.chain.sending import approvals
+from apps.chain.sending import approvals, sweep_authorizations
 from apps.chain.sending.fee_coins import fee_coin
 
 PARTS_MAX = 100
 # What a delegation takes of the gas of its transaction, and a part beside its token's transfer.
 DELEGATION_GAS = 25_000
 PART_GAS = 5_000
+# What a signed transfer takes beside one that its holder sends, and what passes all of them on.
+AUTHORIZATION_GAS = 22_000
+COLLECTION_GAS = 35_000
 # How the signed bytes of a transaction begin that carries delegations.
 DELEGATING = "0x04"
 _Status = OutgoingTransaction.Status
@@ -39,8 +38,15 @@ def parts_of(batch: OutgoingTransaction) -> list[OutgoingTransaction]:
     return list(batch.parts.select_related("asset").order_by("from_address"))
 
 
-def call_of(parts: Sequence[OutgoingTransaction]) -> str:
-    """The call of a batch with these parts, in its order."""
+def call_of(batch: OutgoingTransaction, parts: Sequence[OutgoingTransaction]) -> str:
+    """The call of a batch with these parts, as it is stored."""
+    if sweep_authorizations.is_by_signature(batch):
+        return sweep_authorizations.call_of(batch, parts)
+    return delegated_call_of(parts)
+
+
+def delegated_call_of(parts: Sequence[OutgoingTransaction]) -> str:
+    """The call to addresses that delegate, in its order."""
     pairs = sorted((part.from_address, part.amount_atomic) for part in parts)
     return sweepers.call(str(parts[0].asset.contract_address), pairs)
 
@@ -72,7 +78,7 @@ def refusal(batch: OutgoingTransaction, wallet: str) -> Refusal | None:
         return Refusal(_Status.FAILED, Reason.NO_DEPOSIT_ADDRESS)
     if (
         batch.to_address != sweepers.contract(wallet)
-        or batch.call_data != call_of(parts)
+        or batch.call_data != call_of(batch, parts)
         or batch.amount_atomic != sum(part.amount_atomic for part in parts)
         or any(part.status != _Status.REQUESTED for part in parts)
     ):
@@ -126,27 +132,24 @@ def states_of(chain_id: str, holders: Sequence[str], nodes: Nodes) -> dict[str, 
 # --- may a network do it? -------------------------------------------------------------------------
 
 
-def wallet_on(chain: Chain, nodes: Nodes) -> str | None:
-    """The address of the wallet that can sweep in batches on a network, its first one; None where
-    something lacks. Raises RpcError where no node answers."""
-    wallet = HotWallet.objects.filter(chain=chain, number=0, halted_at=None).first()
-    return None if wallet is None or lack_on(chain, nodes) else wallet.address
+@dataclass(frozen=True)
+class Way:
+    """The first wallet of a network, whose contract sweeps in batches, and whether addresses
+    delegate to it. The lack says why they can't."""
+
+    wallet: str = ""
+    delegates: bool = False
+    lack: str = ""
 
 
-def deployment(wallet: str) -> tuple[str, str, str]:
-    """The address of a wallet's contract, and recipient and data of the transaction that brings it
-    to a network, no matter who sends it."""
-    return sweepers.contract(wallet), *sweepers.deployment(wallet)
-
-
-def lack_on(chain: Chain, nodes: Nodes) -> str:
-    """The lack that keeps a network from sweeping in batches: its contract has to be there, and a
-    node to count the gas of a delegation. Raises RpcError where no node answers."""
+def way_on(chain: Chain, nodes: Nodes) -> Way:
+    """Without a wallet where nothing goes in batches: its contract has to be there. To delegate,
+    a node has to count the gas of it. Raises RpcError where no node answers."""
     wallet = HotWallet.objects.filter(chain=chain, number=0).first()
     if wallet is None:
-        return "it has no hot wallet yet"
+        return Way(lack="it has no hot wallet yet")
     if fee_coin(chain).contract:
-        return "it takes fees in a token, by transactions of its own"
+        return Way(lack="it takes fees in a token, by transactions of its own")
     probe = SigningKey(b"\x01" * 32)  # of nobody: the signature is only estimated
     given = sweepers.delegation(wallet.address, chain.chain_id, 0, probe)
     question = {"from": wallet.address, "to": wallet.address, "value": "0x0"}
@@ -158,10 +161,16 @@ def lack_on(chain: Chain, nodes: Nodes) -> str:
             ("eth_estimateGas", [carrying]),
         ]
     )
-    if isinstance(told, RpcError) or isinstance(plain, RpcError):
-        return "the node estimates no delegation (EIP-7702)"
-    if int(told, 16) - int(plain, 16) < DELEGATION_GAS // 2:
-        return "the node knows no delegation (EIP-7702)"
     if code != sweepers.deployed(wallet.address):
-        return "the hot wallet’s contract is not there (manage.py sweep_contract)"
-    return ""
+        return Way(lack="the hot wallet’s contract is not there (manage.py sweep_contract)")
+    if isinstance(told, RpcError) or isinstance(plain, RpcError):
+        return Way(wallet.address, lack="the node estimates no delegation (EIP-7702)")
+    if int(told, 16) - int(plain, 16) < DELEGATION_GAS // 2:
+        return Way(wallet.address, lack="the node knows no delegation (EIP-7702)")
+    return Way(wallet.address, delegates=True)
+
+
+def deployment(wallet: str) -> tuple[str, str, str]:
+    """The address of a wallet's contract, and recipient and data of the transaction that brings it
+    to a network, no matter who sends it."""
+    return sweepers.contract(wallet), *sweepers.deployment(wallet)

@@ -1,5 +1,6 @@
 """The signer's part of sweeps that the hot wallet pays for. Of a batch of them, what addresses sign
-so that the wallet's contract may empty them, for the one transaction that carries it.
+so that the wallet's contract may empty them, or have an amount, for the one transaction that
+carries it.
 
 The signer makes each signature itself, for the wallet's own contract, one network and one nonce;
 none is kept but in signed bytes.
@@ -7,7 +8,6 @@ none is kept but in signed bytes.
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from apps.chain.encoding.transactions import Delegation
 from apps.chain.keys.secp256k1 import SigningKey
@@ -16,7 +16,7 @@ from apps.chain.models import Address, OutgoingTransaction, SignedTransaction
 from apps.chain.networks.evm import sweepers
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, Refusal, because
-from apps.chain.sending import hot_wallets, lanes
+from apps.chain.sending import hot_wallets, lanes, sweep_authorizations
 from apps.chain.sending.refused_bytes import Words, words_of
 from apps.chain.sending.signing_lanes import Batch, SigningLane
 from apps.chain.sending.sweep_batches import DELEGATING, parts_of, states_of
@@ -50,7 +50,7 @@ def delegating(
     for row in rows:
         if row.purpose == _Purpose.SWEEP_BATCH:
             try:
-                given = _delegations(row, lane.wallet.address, seed, nodes)
+                given = _given(row, lane.wallet.address, seed, nodes)
             except KeyError:
                 hot_wallets.finish(row, _Status.FAILED, batch.at, Reason.NO_KEY)
                 continue
@@ -61,6 +61,7 @@ def delegating(
                     lanes.wait([row], Reason.NETWORK_SILENT, _WaitsFor.NETWORK, batch.at)
                 continue
             batch.delegations[row.pk] = given
+            batch.signed_calls[row.pk] = row.signed_call
             row.delegations = list(given.values())
         ready.append(row)
     return ready
@@ -72,6 +73,24 @@ class Doubtful(Exception):
     def __init__(self, *, is_ahead: bool) -> None:
         super().__init__()
         self.is_ahead = is_ahead
+
+
+def _given(
+    batch: OutgoingTransaction, wallet: str, seed: Seed, nodes: Nodes
+) -> Mapping[str, Delegation]:
+    """The delegations that a batch carries; one whose addresses sign transfers gets its call
+    instead. Raises as `_delegations`."""
+    if not sweep_authorizations.is_by_signature(batch):
+        return _delegations(batch, wallet, seed, nodes)
+    batch.signed_call = _signed_call(batch, seed)
+    return {}
+
+
+def _signed_call(batch: OutgoingTransaction, seed: Seed) -> str:
+    """Raises KeyError."""
+    parts = parts_of(batch)
+    keys = _keys(batch, [part.from_address for part in parts], seed)
+    return sweep_authorizations.call_of(batch, parts, keys)
 
 
 def _delegations(
@@ -94,7 +113,15 @@ def _delegations(
     }
 
 
-def delegated_again(batch: OutgoingTransaction, wallet: str, seed: Seed) -> list[Delegation]:
+def sign_again(batch: OutgoingTransaction, wallet: str, seed: Seed) -> None:
+    """Sign for a replacement what was signed before."""
+    if sweep_authorizations.is_by_signature(batch):
+        batch.signed_call = _signed_call(batch, seed)
+    else:
+        batch.delegations = _delegated_again(batch, wallet, seed)
+
+
+def _delegated_again(batch: OutgoingTransaction, wallet: str, seed: Seed) -> list[Delegation]:
     """Delegations of the batch for a replacement. None once nodes have refused a transaction that
     carries some, for no reason that another price or limit mends: what then can't be moved fails,
     and the wallet's line goes on."""
@@ -123,11 +150,12 @@ def _keys(batch: OutgoingTransaction, holders: Sequence[str], seed: Seed) -> dic
     return keys
 
 
-def sign_parts(batch: OutgoingTransaction, given: Mapping[str, Delegation], at: datetime) -> None:
+def sign_parts(row: OutgoingTransaction, batch: Batch) -> None:
     """Inside the transaction that gives the batch its nonce: its parts are signed with it, and
-    those of which it carries a signature take a nonce of their address."""
-    batch.delegations = list(given.values())
-    for part in batch.parts.select_for_update().order_by("from_address"):
+    those that delegate take a nonce of their address."""
+    given, at = batch.delegations[row.pk], batch.at
+    row.delegations, row.signed_call = list(given.values()), batch.signed_calls[row.pk]
+    for part in row.parts.select_for_update().order_by("from_address"):
         OUTGOING.change_locked(
             part,
             Step(_Status.SIGNED),

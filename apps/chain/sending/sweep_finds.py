@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from apps.assets.models import Asset
-from apps.chain.sending.sweep_batches import DELEGATION_GAS, PART_GAS
+from apps.chain.sending.sweep_batches import PART_GAS
 from apps.chain.sending.transfer_gas import INTRINSIC_GAS
 
 
@@ -29,7 +29,6 @@ class Movable:
     fee_wei: int
     gas_limit: int
 
-    def in_batch(self, *, has_delegated: bool) -> int:
-        """The gas that it takes as a part of a batch, at most."""
-        delegation = 0 if has_delegated else DELEGATION_GAS
-        return self.gas_limit - INTRINSIC_GAS + PART_GAS + delegation
+    def in_batch(self, signature_gas: int) -> int:
+        """The gas that it takes as a part of a batch, at most, with that of what it signs."""
+        return self.gas_limit - INTRINSIC_GAS + PART_GAS + signature_gas

@@ -123,7 +123,7 @@ class _ChainSweep:
         self._shares = Shares(wallets, nodes)
         self._left = LeftCoins(chain)
         self._short: Mapping[str, int] = {}
-        self._batching: tuple[str | None] | None = None
+        self._way: sweep_batches.Way | None = None
 
     def run(self, at: datetime) -> None:
         holdings = self._found(at)
@@ -172,7 +172,7 @@ class _ChainSweep:
                 )
                 for held in movable
             }
-            together = self._together(asset, native, movable, price)
+            together = self._together(asset, native, movable, price, at)
             costs |= together.costs
             alone = [held for held in movable if held.holding.address not in together.costs]
             single = [held for held in alone if sweeps_together.is_worth(held, costs)]
@@ -181,15 +181,19 @@ class _ChainSweep:
             self._sweep_each(single, native, price, at)
 
     def _together(
-        self, asset: Asset, native: Asset, movable: Sequence[Movable], price: SweepPrice
+        self,
+        asset: Asset,
+        native: Asset,
+        movable: Sequence[Movable],
+        price: SweepPrice,
+        at: datetime,
     ) -> Together:
         """Whether a network can is asked once a round."""
-        if self._batching is None:
-            self._batching = (sweep_batches.wallet_on(self.chain, self.nodes),)
-        [wallet] = self._batching
-        if wallet is None or wallet != self._wallet_for(asset):
+        if self._way is None:
+            self._way = sweep_batches.way_on(self.chain, self.nodes)
+        if not movable or self._way.wallet != self._wallet_for(asset):
             return Together()
-        return sweeps_together.chosen(asset, native, wallet, movable, price, self.nodes)
+        return sweeps_together.chosen(asset, native, self._way, movable, price, self.nodes, at)
 
     def _sweep_together(
         self, asset: Asset, together: Together, price: SweepPrice, native: Asset, at: datetime
@@ -202,15 +206,16 @@ class _ChainSweep:
         ]
 
         def ask(parts: Sequence[Movable]) -> None:
-            gas = sum(held.gas_limit + sweep_batches.DELEGATION_GAS for held in parts)
+            gas = sum(held.in_batch(sweep_batches.AUTHORIZATION_GAS) for held in parts)
+            gas += price.gas.native + sweep_batches.COLLECTION_GAS
             if not self._shares.can_afford(native, units(native, price.funds(gas))):
                 return
-            self._ask_together(asset, together.wallet, parts, at)
+            self._ask_together(asset, together.way, parts, at)
 
         JOB.each(lambda: batches, ask, id_of=lambda parts: parts[0].holding.address)
 
     def _ask_together(
-        self, asset: Asset, wallet: str, held: Sequence[Movable], at: datetime
+        self, asset: Asset, way: sweep_batches.Way, held: Sequence[Movable], at: datetime
     ) -> None:
         """Each address under its lock, in one order; one that is busy is left out."""
         with transaction.atomic():
@@ -221,10 +226,10 @@ class _ChainSweep:
                     free.append((part, number))
             if not free:
                 return
-            batch, rows = sweeps_together.requested(self.chain, asset, wallet, free, at)
+            batch, rows = sweeps_together.requested(self.chain, asset, way, free, at)
             sender.request_many([batch])
             sender.request_many(rows)
-        self._shares.note(asset, wallet, batch.amount_atomic)
+        self._shares.note(asset, way.wallet, batch.amount_atomic)
         self.asked.sweeps += len(rows)
         self.asked.batches += 1
 

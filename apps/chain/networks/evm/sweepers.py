@@ -1,5 +1,6 @@
 """The contract that brings tokens from many deposit addresses to a hot wallet in one transaction,
-and what an address signs so that it may (EIP-7702).
+and what an address signs so that it may: once for all of its coins (EIP-7702), or each time for an
+amount (EIP-3009).
 
 There is one for each hot wallet, at an address that follows from the wallet's. The source and the
 compiler are in contracts/; `sweeper_code.json` is what it compiles to.
@@ -24,6 +25,9 @@ _SALT = bytes(32)
 _WORD = 32
 _AMOUNT_BYTES = 12
 _SWEEP = keccak(b"sweep(address,bytes32[])")[:4]
+_COLLECT = keccak(b"collect(address,bytes32,bytes32[])")[:4]
+# How a call begins that has the signatures of its addresses.
+COLLECTS = PREFIX + _COLLECT.hex()
 
 
 @cache
@@ -74,9 +78,27 @@ def fits(amount_atomic: int) -> bool:
     return amount_atomic < 1 << 8 * _AMOUNT_BYTES
 
 
+def collecting(
+    token: str,
+    number: bytes,
+    parts: Sequence[tuple[str, int]],
+    signatures: Mapping[str, tuple[int, int, int]],
+) -> str:
+    """The data of the call that collects these amounts by what their addresses have signed under
+    this number; words of zeros where a signature isn't there yet."""
+    words = []
+    for address, amount in parts:
+        parity, r, s = signatures.get(address, (0, 0, 0))
+        words += [_word(address, amount), r.to_bytes(_WORD), (parity << 255 | s).to_bytes(_WORD)]
+    values = [token, number, words]
+    return COLLECTS + abi.encode(["address", "bytes32", "bytes32[]"], values).hex()
+
+
+def _word(address: str, amount: int) -> bytes:
+    return bytes.fromhex(address[2:]) + amount.to_bytes(_AMOUNT_BYTES)
+
+
 def call(token: str, parts: Sequence[tuple[str, int]]) -> str:
     """The data of the call that brings these amounts from these addresses."""
-    words = [
-        bytes.fromhex(address[2:]) + amount.to_bytes(_AMOUNT_BYTES) for address, amount in parts
-    ]
+    words = [_word(address, amount) for address, amount in parts]
     return PREFIX + (_SWEEP + abi.encode(["address", "bytes32[]"], [token, words])).hex()

@@ -34,7 +34,9 @@ class Command(BaseCommand):
 def _state(chain: Chain) -> str:
     try:
         with closing(nodes_of(chain)) as nodes:
-            lack = sweep_batches.lack_on(chain, nodes)
+            way = sweep_batches.way_on(chain, nodes)
     except RpcError:
         return "no node answers"
-    return lack or "sweeps go in batches"
+    if way.wallet and way.lack:
+        return f"tokens with signed transfers go in batches: {way.lack}"
+    return way.lack or "sweeps go in batches"
