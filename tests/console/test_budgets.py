@@ -97,7 +97,7 @@ STARTS = {
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1749,
+        1750,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
