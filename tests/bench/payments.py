@@ -143,7 +143,8 @@ def main() -> None:
     )
     print_table(["what", "one process", "p50", "p99", "p99/p50"], rows)
     print(
-        f"\nratio (plain time / ours), median of {rounds} rounds: {ratio:.2f}   (goal: at least 4.5)"
+        f"\nratio (plain time / ours), median of {rounds} rounds: {ratio:.2f}"
+        "   (goal: at least 4.5)"
     )
     print_costs(costs)
     figure("POST /payments, of a serializer and the ORM", ratio)
