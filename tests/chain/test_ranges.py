@@ -1,12 +1,14 @@
 """Logs of blocks that are read together come from few questions; what a node refuses is asked for
 in smaller parts, down to single blocks, and no transfer is missed."""
 
+import time
 from typing import Any
 
 import pytest
 
 from apps.assets.models import Asset
 from apps.chain.models import Deposit
+from apps.chain.rpc.batches import LOG_SPAN_MAX, SPAN_GROW_SECONDS
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LocalChain
 from tests.chain.proxy import Proxy
@@ -85,7 +87,32 @@ def test_what_is_refused_is_split(
     watcher.read()
     assert received() == paid
     assert watcher.watcher is not None
-    assert watcher.watcher.nodes.log_span <= max(most, 1)
+    assert watcher.watcher.nodes.log_span.limit() <= max(most, 1)
+
+
+def test_a_length_that_was_refused_is_tried_again_a_while_later(
+    proxy: Proxy,
+    watcher: Reader,
+    paid: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    refusal = (-32005, "query returned more than 10000 results")
+    proxy.refusal_of = lambda method, given: (
+        refusal if is_range(method, given) and length(given) > 2 else None
+    )
+    watcher.read()
+    assert received() == paid and watcher.watcher is not None
+    span = watcher.watcher.nodes.log_span
+    assert span.limit() == 2
+    lengths = []
+    for _ in range(5):
+        now += SPAN_GROW_SECONDS + 1
+        lengths.append(span.limit())
+    assert lengths == [4, 8, 16, LOG_SPAN_MAX, LOG_SPAN_MAX]
+    span.refused(LOG_SPAN_MAX)
+    assert span.limit() == LOG_SPAN_MAX // 2
 
 
 def test_a_range_that_lacks_logs_is_completed_by_the_blocks_filters(

@@ -1,9 +1,12 @@
 """Interfaces of a chain's set of nodes and of the keystore: signing, and opening the seed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from apps.core.errors import ErrorCode, ProviderError
+
+if TYPE_CHECKING:
+    from apps.chain.rpc.batches import LogSpan
 
 Call = tuple[str, list[Any]]  # method, parameters
 
@@ -25,7 +28,7 @@ class Nodes(Protocol):
 
     genesis_hash: str  # empty until a node was asked
     calls_made: int
-    log_span: int  # the most blocks whose logs are asked for together
+    log_span: "LogSpan"
     takes_hashes: bool  # a question about a block was answered that named it by its hash
 
     def call(self, method: str, parameters: list[Any]) -> Any:

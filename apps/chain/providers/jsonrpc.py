@@ -17,7 +17,7 @@ import structlog
 from prometheus_client import Counter
 
 from apps.chain.providers.base import Call, RpcError
-from apps.chain.rpc.batches import LOG_SPAN_MAX, batch_size_of
+from apps.chain.rpc.batches import LogSpan, batch_size_of
 from apps.chain.rpc.refusals import code_of, is_of_batch
 from apps.core.errors import ErrorCode
 
@@ -226,7 +226,7 @@ class JsonRpc:
         self.genesis_hash = genesis_hash
         self.calls_made = 0
         self.takes_hashes = False
-        self.log_span = LOG_SPAN_MAX
+        self.log_span = LogSpan()
         self._chain = chain
         self._chain_id = chain_id
         self._nodes = [

@@ -1,7 +1,8 @@
 """Size of a node's batches of calls: learned from its refusals, and kept while the process runs.
 
 What is refused is halved, down to single calls. A minute later a little more is tried: twice as
-much, or what lies between the largest batch that worked and the smallest that didn't.
+much, or what lies between the largest batch that worked and the smallest that didn't. Ranges of
+blocks are halved as well, and twice as long ten minutes later.
 """
 
 import time
@@ -13,6 +14,7 @@ BATCH_MAX = 100
 # Blocks whose logs are asked for together; the watcher reads no more at a time.
 LOG_SPAN_MAX = 20
 GROW_SECONDS = 60.0
+SPAN_GROW_SECONDS = 600.0
 FORGET_SECONDS = 3600.0
 # A node that is slow isn't asked one call at a time for that: it may be down.
 SLOW_MIN = 10
@@ -21,6 +23,27 @@ log = structlog.get_logger(__name__)
 _size = Gauge(
     "tillgate_chain_batch_size", "Calls that a node takes in one request", ["chain", "node"]
 )
+
+
+class LogSpan:
+    """The blocks whose logs are asked for together."""
+
+    def __init__(self) -> None:
+        self._span = LOG_SPAN_MAX
+        self._grows_at = 0.0
+
+    def limit(self) -> int:
+        """The most of them in the next question."""
+        now = time.monotonic()
+        if self._span < LOG_SPAN_MAX and now >= self._grows_at:
+            self._span = min(2 * self._span, LOG_SPAN_MAX)
+            self._grows_at = now + SPAN_GROW_SECONDS
+        return self._span
+
+    def refused(self, span: int) -> None:
+        """So many were too many."""
+        self._span = max(1, span // 2)
+        self._grows_at = time.monotonic() + SPAN_GROW_SECONDS
 
 
 class BatchSize:

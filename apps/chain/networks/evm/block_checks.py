@@ -61,14 +61,15 @@ def _of_ranges(
     left = [[*headers]]
     while left:
         part = left.pop()
-        if min(len(part), nodes.log_span) < 2:
+        most = nodes.log_span.limit()
+        if min(len(part), most) < 2:
             continue
-        if _length(part) > nodes.log_span:
+        if _length(part) > most:
             left += [part[: len(part) // 2], part[len(part) // 2 :]]
             continue
         [logs] = nodes.each([_range_call(part, contracts)])
         if isinstance(logs, RpcError):
-            nodes.log_span = _length(part) // 2
+            nodes.log_span.refused(_length(part))
             left.append(part)
         elif (by_block := _by_block(part, logs)) is not None:
             found |= by_block
