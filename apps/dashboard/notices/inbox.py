@@ -247,11 +247,12 @@ def _badge(counts: Counter[str]) -> str:
 
 
 @cache
-def _counting(role: str | None, is_verified: bool) -> Statement:
-    """Says the name of each row that somebody of this role sees, KIND_MAX of a kind at most."""
+def _counting(role: str | None, is_verified: bool) -> Statement | None:
+    """Says the name of each row that somebody of this role sees, KIND_MAX of a kind at most; None
+    for a role that sees no kind."""
     look = SelectorParameters.of_anybody(is_verified)
     kinds = {kind.name: kind.rows(look) for kind in KINDS if roles.may(role, kind.sees)}
-    return statement_of_names(kinds, limit=KIND_MAX)
+    return statement_of_names(kinds, limit=KIND_MAX) if kinds else None
 
 
 class Inbox:
@@ -265,12 +266,17 @@ class Inbox:
         """Of each kind that has any, KIND_MAX at most: one statement for all."""
         access = self.access
         look = SelectorParameters.of(access)
-        rows = _counting(access.role, look.is_verified).rows(
-            store_id=look.store_id,
-            mode=look.mode,
-            user=access.user and access.user.pk,
-            real_now=look.real_now,
-            shown_since=look.shown_since,
+        counting = _counting(access.role, look.is_verified)
+        rows = (
+            counting.rows(
+                store_id=look.store_id,
+                mode=look.mode,
+                user=access.user and access.user.pk,
+                real_now=look.real_now,
+                shown_since=look.shown_since,
+            )
+            if counting is not None
+            else []
         )
         counts = Counter(name for (name,) in rows)
         self._keep(counts)
