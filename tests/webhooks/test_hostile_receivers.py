@@ -27,7 +27,7 @@ GZIP_BOMB = bytes.fromhex("1f8b0800000000000003") + b"\x00" * 200_000
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The product's time limits, a hundred times shorter."""
-    monkeypatch.setattr(net, "CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr(net, "CONNECT_SECONDS", 2.0)
     monkeypatch.setattr(posting, "ANSWER_SECONDS", 0.3)
 
 
@@ -215,12 +215,13 @@ def test_a_closed_port_fails(bakery: Shop, register: Register, deliver: Callable
 
 
 def test_others_are_served_while_one_hangs(
-    bakery: Shop, receiver: Receiver, register: Register
+    bakery: Shop, receiver: Receiver, register: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(posting, "ANSWER_SECONDS", 90)
     let_go = threading.Event()
     with RawReceiver(
         lambda peer: (
-            (let_go.wait(20) and None) or say(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")(peer)
+            (let_go.wait(60) and None) or say(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")(peer)
         )
     ) as hanging:
         dead, _ = register(hanging.url, CREATED)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _short_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """The product's limits, many times smaller, and nothing remembered of other tests."""
-    monkeypatch.setattr(net, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(net, "CONNECT_SECONDS", 2.0)
     monkeypatch.setattr(posting, "ANSWER_SECONDS", 1.5)
     monkeypatch.setattr(dispatcher, "SLOW_SECONDS", 1.0)
     monkeypatch.setattr(dispatcher, "_slow_until", {})
