@@ -1,5 +1,6 @@
 """Two workers and two signers at once make one batch of what waits. Real threads, real locks."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -28,6 +29,7 @@ from tests.swaps.test_sweep_batches import able, paid
 
 __all__ = ["_django_db_helper", "committed"]
 pytestmark = pytest.mark.chain
+PATIENCE_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -61,10 +63,11 @@ def test_each_address_is_swept_once(
     addresses = paid(place, committed.bakery, 4)
     for act in (sweeper.sweep_due, signing_rounds.sign_due, sender.run_due):
         together([act, act])
-    place.arrives()
-    sender.run_due()
-    book_sweeps()
     rows = OutgoingTransaction.objects.filter(purpose="sweep")
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while rows.exclude(status="confirmed").exists() and time.monotonic() < ends_at:
+        place.work()  # a busy node is asked again in the next round
+    book_sweeps()
     assert list(rows.values_list("status", "nonce")) == [("confirmed", 0)] * len(addresses)
     assert [place.tokens(address) for address in addresses] == [0] * len(addresses)
     assert is_exact()
