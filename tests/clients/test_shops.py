@@ -15,6 +15,8 @@ from tests.stack import ROOT
 GUIDE = (ROOT / "docs" / "guide" / "shops.md").read_text()
 LINES_MAX = 400
 PYTHON = ("pretix", "django-payments")
+# Those that are run with a plugin of ours; the others have one that somebody else wrote.
+OWN = [shop for shop in SHOPS if (ROOT / "clients" / shop).is_dir()]
 CODE = (".py", ".ts", ".js")
 
 
@@ -22,13 +24,13 @@ def sources(shop: str) -> list[Path]:
     return [path for path in (ROOT / "clients" / shop / "src").rglob("*") if path.suffix in CODE]
 
 
-@pytest.mark.parametrize("shop", SHOPS)
+@pytest.mark.parametrize("shop", OWN)
 def test_a_plugin_can_be_read_at_once(shop: str) -> None:
     lines = [line for path in sources(shop) for line in path.read_text().splitlines()]
     assert 0 < len([line for line in lines if line.strip()]) < LINES_MAX
 
 
-@pytest.mark.parametrize("shop", SHOPS)
+@pytest.mark.parametrize("shop", OWN)
 def test_the_guide_says_what_was_run_and_how(shop: str) -> None:
     (row,) = [line for line in GUIDE.splitlines() if f"`clients/{shop}`" in line]
     cells = [cell.strip() for cell in row.strip("|").split("|")]

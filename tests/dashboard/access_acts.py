@@ -7,6 +7,7 @@ from typing import Any
 
 from django_otp_webauthn.models import WebAuthnCredential
 
+from apps.access import pairing
 from apps.access.authorization.apps import create_app
 from apps.access.models import AgentCredential, ApiKey, Application, SecondFactor
 from apps.access.requests import AppRequest
@@ -37,6 +38,17 @@ def lost(world: Cast, room: str) -> Step:
     row: Any = make(store, "test", scope_names=["payouts:write"])[0]
     type(row).objects.filter(pk=row.pk).update(user=victor)
     return f"{room}/{row.pk}/take-over", {}
+
+
+def asking() -> str:
+    """Path of the page that a client sends its owner to."""
+    client, _ = pairing.begin("Harbor", pairing.client_id_of(b"\x02" * 33))
+    return f"api-keys/pair?code={client.code}"
+
+
+def pairing_of(world: Cast) -> Step:
+    Store.objects.filter(pk=world.bakery.store.pk).update(has_compatible_apis=True)
+    return asking(), {}
 
 
 def app_of(world: Cast) -> Application:
@@ -82,6 +94,7 @@ def fixed(path: str, **fields: Any) -> Callable[[Cast, Browser], Step]:
 
 TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] = {
     "key_create": (fixed("api-keys/new", **KEY), ApiKey.objects.count),
+    "key_pair": (lambda world, browser: pairing_of(world), ApiKey.objects.count),
     "key_take_over": (
         lambda world, browser: lost(world, "api-keys"),
         lambda: set(ApiKey.objects.values_list("user", "last_four")),

@@ -55,6 +55,7 @@ BUTTONS = {
     "payout_retry",
     "payout_give_up",
     "approval_approve",
+    "key_pair",
     "key_revoke",
     "key_take_over",
     "mandate_revoke",

@@ -3,6 +3,7 @@ mode."""
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from apps.access import pairing
@@ -31,7 +32,9 @@ def pair(request: PageRequest) -> HttpResponse:
             (gettext("Client ID"), asked.client_id),
             (gettext("Scopes"), ", ".join(scopes)),
         ]
-        confirmation = confirming.ask_about_form(request, rows, make)
+        confirmation = confirming.ask_about_form(
+            request, rows, make, back=reverse("dashboard:keys")
+        )
         if confirmation is not None:
             return confirmation
         key = make()

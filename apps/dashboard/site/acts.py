@@ -30,6 +30,7 @@ ACTS: dict[str, str] = {
     "platform_link_create": gettext_noop("Create an onboarding link"),
     "platform_account_close": gettext_noop("Close a sub-merchant’s account"),
     "key_create": gettext_noop("Create an API key"),
+    "key_pair": gettext_noop("Connect a shop"),
     "key_take_over": gettext_noop("Take over an API key"),
     "agent_take_over": gettext_noop("Take over an agent"),
     "agent_create": gettext_noop("Create an agent credential"),

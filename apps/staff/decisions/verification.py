@@ -142,7 +142,7 @@ def _documents(row: Verification) -> Section:
 def _preview(row: Verification, document: VerificationDocument) -> SafeString:
     """Its first pages, each leading to the whole file."""
     if document.redrawn_at is None:
-        return format_html("")
+        return SafeString()
     page = "admin:stores_verification_document_page"
     count = min(len(verification_documents.pages_of(document)), PAGES_SHOWN)
     pictures = (
