@@ -1,6 +1,7 @@
 """Plugins of shops that `python -m tests.shops` runs: what their packages have, how long they are,
 and what the guide says of them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.webhooks.catalogue import EVENTS, TEST_ONLY
 from tests.shops.__main__ import SHOPS
 from tests.stack import ROOT
 
@@ -65,3 +67,24 @@ def test_the_package_for_pretix_says_what_pretix_looks_for(wheels: Path) -> None
         (points,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
         told = wheel.read(points).decode()
     assert "[pretix.plugin]\ntillgate = pretix_tillgate" in told
+
+
+def test_the_package_for_n8n_says_what_n8n_looks_for() -> None:
+    """n8n loads a file by its path, and the class in it by the file's name."""
+    folder = ROOT / "clients" / "n8n"
+    told = json.loads((folder / "package.json").read_text())
+    assert told["name"].startswith("n8n-nodes-") and "dependencies" not in told
+    loaded = {*told["n8n"]["nodes"], *told["n8n"]["credentials"]}
+    found = set()
+    for path in sources("n8n"):
+        name, _, kind = path.stem.partition(".")
+        if kind in ("node", "credentials"):
+            assert f"export class {name} " in path.read_text()
+            found.add(f"dist/{path.relative_to(folder / 'src').with_suffix('.js')}")
+    assert found == loaded
+
+
+def test_the_trigger_of_n8n_offers_every_event_that_happens() -> None:
+    path = ROOT / "clients" / "n8n" / "src" / "nodes" / "TillgateTrigger" / "events.ts"
+    offered = re.findall(r'"(.+?)"', path.read_text())
+    assert sorted(offered) == sorted(name for name in EVENTS if name not in TEST_ONLY)

@@ -18,10 +18,10 @@ from playwright.sync_api import Browser, sync_playwright
 from dev import machine
 from tests.browser.judging import FLAGS
 from tests.shops.parts import KEPT, Service, Shop
-from tests.shops.stories import STORIES
+from tests.shops.stories import STORIES, Story
 from tests.stack import Demo
 
-SHOPS = ("pretix", "pretix-bitpay", "vendure", "medusa", "django-payments")
+SHOPS = ("pretix", "pretix-bitpay", "vendure", "medusa", "django-payments", "n8n")
 
 
 def main() -> int:
@@ -43,17 +43,17 @@ def main() -> int:
 
 
 def tell(chosen: argparse.Namespace, service: Service) -> int:
-    shop: Shop = importlib.import_module("tests.shops." + chosen.shop.replace("-", "_")).build(
-        service, chosen.pictures
-    )
+    module = importlib.import_module("tests.shops." + chosen.shop.replace("-", "_"))
+    stories: dict[str, Story] = getattr(module, "STORIES", STORIES)
+    shop: Shop = module.build(service, chosen.pictures)
     try:
         shop.start()
-        return tell_stories(shop, service, chosen.only)
+        return tell_stories(shop, service, stories, chosen.only)
     finally:
         shop.stop()
 
 
-def tell_stories(shop: Shop, service: Service, only: str) -> int:
+def tell_stories(shop: Shop, service: Service, stories: dict[str, Story], only: str) -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=machine.chromium(), args=FLAGS)
         try:
@@ -62,11 +62,11 @@ def tell_stories(shop: Shop, service: Service, only: str) -> int:
             keep_pages(browser, "set_up")
             raise
         failed = 0
-        names = [name for name in STORIES if only in name and name not in shop.left_out]
+        names = [name for name in stories if only in name and name not in shop.left_out]
         for name in names:
             began = time.monotonic()
             try:
-                STORIES[name](shop, service, browser)
+                stories[name](shop, service, browser)
             except Exception:
                 failed += 1
                 traceback.print_exc()
