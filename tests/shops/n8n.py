@@ -97,9 +97,8 @@ class N8n:
         (sources / "node_modules").symlink_to(modules)
         run(["npm", "pack", "--silent"], sources)
         (package,) = sources.glob("*.tgz")
-        nodes = fresh(self.place / ".n8n" / "nodes")
-        (nodes / "package.json").write_text('{"private": true}')
-        run(["npm", "install", *quiet, "--legacy-peer-deps", package], nodes)
+        own = ("--prefix", self.place / ".n8n" / "nodes", "--legacy-peer-deps")
+        run(["npm", "install", *quiet, *own, f"./{package.name}"], sources)
 
     def start(self) -> None:
         modules = self.kept / "node_modules"
