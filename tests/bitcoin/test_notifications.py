@@ -74,6 +74,20 @@ def heard(publisher: Publisher) -> Iterator[Notifications]:
         yield found
 
 
+def test_a_connection_that_is_made_at_once_is_noticed(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = zmq.Socket.get_monitor_socket
+
+    def late(*given: Any) -> Any:
+        time.sleep(0.5)
+        return watched(*given)
+
+    monkeypatch.setattr(zmq.Socket, "get_monitor_socket", late)
+    with closing(Notifications("litecoin", [publisher.url])) as found:
+        until(lambda: found.is_connected)
+
+
 @pytest.mark.parametrize("topic", ["hashblock", "hashtx"])
 def test_a_block_and_a_transaction_are_news(
     publisher: Publisher, heard: Notifications, topic: str

@@ -39,16 +39,19 @@ class Notifications:
         self._connected: set[int] = set()
         self._context = zmq.Context()
         self._sockets: dict[int, zmq.Socket[bytes]] = {}  # by place in the setting
+        self._monitors: dict[int, zmq.Socket[bytes]] = {}
         for place, url in enumerate(urls, 1):
+            socket = self._socket()
+            monitor = socket.get_monitor_socket(_CHANGES)  # before there is something to tell
             try:
-                self._sockets[place] = self._socket(url)
+                socket.connect(url)
             except zmq.ZMQError as error:  # its text has the address
                 log.warning(
                     "notifications_lost", node=self._name(place), error=type(error).__name__
                 )
-        self._monitors = {
-            place: socket.get_monitor_socket(_CHANGES) for place, socket in self._sockets.items()
-        }
+                continue
+            self._sockets[place] = socket
+            self._monitors[place] = monitor
         self._thread = threading.Thread(target=self._run, name=f"hear-{chain}", daemon=True)
         self._thread.start()
 
@@ -77,7 +80,7 @@ class Notifications:
         self._ended.set()
         self._thread.join(2.0)
 
-    def _socket(self, url: str) -> "zmq.Socket[bytes]":
+    def _socket(self) -> "zmq.Socket[bytes]":
         socket = self._context.socket(zmq.SUB)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.RCVHWM, MESSAGES_MAX)
@@ -88,7 +91,6 @@ class Notifications:
         socket.setsockopt(zmq.RECONNECT_IVL_MAX, RECONNECT_MILLISECONDS_MAX)
         for topic in TOPICS:
             socket.subscribe(topic)
-        socket.connect(url)
         return socket
 
     def _run(self) -> None:
