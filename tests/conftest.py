@@ -207,7 +207,7 @@ def _nobody_acts() -> Iterator[None]:
 
 
 def commits(item: pytest.Item) -> bool:
-    """Whether a test may write what others can see: no transaction of its is rolled back. Those
+    """True if a test may write what others can see: no transaction of its is rolled back. Those
     without a database count too."""
     names = getattr(item, "fixturenames", ())
     if item.get_closest_marker("rolls_back"):

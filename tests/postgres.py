@@ -67,7 +67,7 @@ def direct_url(database: str = "") -> str:
 
 
 def is_pooled(item: pytest.Item) -> bool:
-    """Whether the tests of this one's file come in through the pooler."""
+    """True if the tests of this one's file come in through the pooler."""
     wish = os.environ.get("TEST_POOLER", "")
     if wish == "0" or is_direct(item) or not _is_possible():
         return False
@@ -76,7 +76,7 @@ def is_pooled(item: pytest.Item) -> bool:
 
 @cache
 def is_chosen(path: Path) -> bool:
-    """Whether the pooler serves: a test that rolls back is one transaction, which one connection
+    """True if the pooler serves: a test that rolls back is one transaction, which one connection
     has behind a pooler, too. The files of tests/web share a server, which comes in one way: as
     compose has it."""
     name = path.relative_to(ROOT).as_posix()

@@ -116,7 +116,7 @@ class Demo:
         return self.process.poll() is None
 
     def is_late(self) -> bool:
-        """Whether it has printed nothing for so long."""
+        """Tell whether it has printed nothing for so long."""
         told = Path(self.log.name).stat().st_size
         if told != self.told:
             self.told = told

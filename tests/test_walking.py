@@ -85,7 +85,7 @@ def called(function: ast.AST, module: str, tree: ast.Module) -> Iterator[tuple[s
 
 
 def runs(node: ast.AST) -> bool:
-    """Whether a loop hands its rows to the runner."""
+    """True if a loop hands its rows to the runner."""
     return any(
         isinstance(item, ast.Call)
         and isinstance(item.func, ast.Attribute)
@@ -95,7 +95,7 @@ def runs(node: ast.AST) -> bool:
 
 
 def acts(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether a loop does something to what it goes over, by a function of ours or a query that
+    """True if a loop does something to what it goes over, by a function of ours or a query that
     writes."""
     known = names_in(tree)
     own = functions_of(tree)

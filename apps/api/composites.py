@@ -25,7 +25,7 @@ from apps.swaps.selectors import of_payment, swap_delta
 
 
 class CardOption(Document, frozen=True, kw_only=True):
-    """Whether a card option may be shown on a checkout, and through whom: opaque names, to be
+    """Tell whether a card option may be shown on a checkout, and through whom: opaque names, to be
     passed back."""
 
     available: bool
@@ -112,7 +112,7 @@ def _auto_swap_of(payment: Payment) -> Swap | None:
 
 
 def reconciliation_of(payment: Payment) -> ReconciliationDocument:
-    """Whether chain, intent and ledger agree, and what an automatic swap brought beside its
+    """Tell whether chain, intent and ledger agree, and what an automatic swap brought beside its
     estimate."""
     received = received_by(payment)
     document = reconciliation_document(

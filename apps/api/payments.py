@@ -134,7 +134,7 @@ class Summary(ApiView):
 
 
 class Reconciliation(PaymentView):
-    """Whether chain, intent and ledger agree."""
+    """Tell whether chain, intent and ledger agree."""
 
     answers = {"GET": ReconciliationDocument}
 

@@ -57,7 +57,7 @@ class Supported(ApiView):
 
 
 class Verify(ApiView):
-    """Whether a signed payment could be carried out now."""
+    """Tell whether a signed payment could be carried out now."""
 
     shape = ErrorDocument
     body_is_of_others = True

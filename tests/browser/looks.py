@@ -18,7 +18,7 @@ NAMES = frozenset({"look", "width", "dark"})
 
 
 def is_of_looks(parameters: Mapping[str, Any]) -> bool:
-    """Whether a test's parameters tell how a page looks, and nothing else: without a script it is
+    """True if a test's parameters tell how a page looks, and nothing else: without a script it is
     another test.
 
     So it is where a look is options of the browser, one of which may switch a policy off.

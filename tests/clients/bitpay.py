@@ -165,7 +165,7 @@ def installed(name: str, place: Path) -> list[str | Path]:
 
 
 def tell(name: str, service: Service, owner: DashboardOwner, context: BrowserContext) -> bool:
-    """Whether the client found what was expected."""
+    """Tell whether the client found what was expected."""
     base = f"{service.url}/compat/bitpay"
     with tempfile.TemporaryDirectory() as folder:
         story = subprocess.Popen(

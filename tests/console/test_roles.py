@@ -120,7 +120,7 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
 
 
 def is_refused(statement: str) -> bool:
-    """Whether the role that is being acted as can't do it."""
+    """Tell whether the role that is being acted as can't do it."""
     try:
         with transaction.atomic():
             connection.cursor().execute(statement)

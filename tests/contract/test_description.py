@@ -154,7 +154,7 @@ def test_every_method_tells_what_a_success_looks_like() -> None:
 
 
 def is_bare(schema: Any) -> bool:
-    """Whether a schema says nothing about the value."""
+    """Tell whether a schema says nothing about the value."""
     if "$ref" in schema:
         return False
     several = schema.get("anyOf") or schema.get("oneOf")

@@ -153,7 +153,7 @@ def leave_scope_of(shop: Shop) -> None:
 
 
 def is_of(shop: Shop, seen: Seen, mode: str = "test") -> bool:
-    """Whether everything but the openings was shown this store in this mode; some requests ask for
+    """True if everything but the openings was shown this store in this mode; some requests ask for
     nothing more."""
     return (seen.stores, seen.modes) in (({str(shop.store.pk)}, {mode}), (set(), set()))
 

@@ -23,7 +23,7 @@ def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
 
 
 def elsewhere(turn: LockKind, key: str) -> bool:
-    """Whether another thread, on its own connection, gets the turn."""
+    """Tell whether another thread, on its own connection, gets the turn."""
     found: list[bool] = []
 
     def ask() -> None:

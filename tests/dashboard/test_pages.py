@@ -326,7 +326,7 @@ def ask(browser: Browser, page: Page, path: str, method: str | None = None) -> A
 
 
 def is_turned_away(browser: Browser, path: str, method: str) -> bool:
-    """Whether the role may not enter, asked as HTMX does: it is refused without a page."""
+    """Tell whether the role may not enter, asked as HTMX does: it is refused without a page."""
     headers = {"HX-Request": "true"}
     answer = (browser.get if method == "GET" else browser.post)(path, headers=headers)
     browser.client.cookies.pop("messages", None)  # the page at home would show them

@@ -72,7 +72,7 @@ def tracked() -> set[str]:
 
 
 def is_there(path: str, name: str, known: set[str]) -> bool:
-    """Whether a file or folder is tracked, and defines the name."""
+    """Tell whether a file or folder is tracked, and defines the name."""
     if path.rstrip("/") not in known:
         return False
     named = rf"^\s*(?:def|class|async def) {name}\b|^\s*{name}\b *[:=]"

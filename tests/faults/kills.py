@@ -120,7 +120,7 @@ class World:
         return result[1]
 
     def kill_at(self, place: str, job: Callable[[], Any]) -> bool:
-        """Whether the job came by the place, and so was killed there."""
+        """Tell whether the job came by the place, and so was killed there."""
         is_killed, result = self._fork(job, place)
         if not is_killed and (result is None or result[0] != "done"):
             raise RuntimeError(f"a child broke: {result}")

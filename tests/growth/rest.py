@@ -1,4 +1,4 @@
-"""Whether something that runs by itself has done what was due."""
+"""True if something that runs by itself has done what was due."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ NOTES_MAX = 5  # rows that a run writes about itself
 
 
 def comes_to_rest(run: Callable[[], object]) -> bool:
-    """Whether a run, before the time is up, reads on no further and writes no more than its notes:
+    """True if a run, before the time is up, reads on no further and writes no more than its notes:
     what it had to do it does in batches."""
     until = time.monotonic() + REST_SECONDS_MAX
     while time.monotonic() < until:

@@ -24,7 +24,7 @@ _DEFINITION = re.compile(r"( *)(async def|def|class|@)\b")
 
 
 def may_have_a_long_function(text: str) -> bool:
-    """Whether nothing is defined at a function's depth for so long: parsing all takes a second."""
+    """True if nothing is defined at a function's depth for so long: parsing all takes a second."""
     lines = _STRING.sub(lambda string: "\n" * string[0].count("\n"), text).splitlines()
     begun: list[tuple[int, int]] = []  # what may go on: its depth and its line
     for number, line in enumerate([*lines, "class End:"]):

@@ -118,7 +118,7 @@ class Chart(Containers):
         return usually(short=list(kinds.values()), whole=every)
 
     def passes(self, name: str, kind: str) -> bool:
-        """Whether a probe of Kubernetes passes, over HTTP or from a command."""
+        """Tell whether a probe of Kubernetes passes, over HTTP or from a command."""
         probe = container(self.pods()[name])[kind]
         if "exec" in probe:
             self.probe(self.running[name], probe["exec"]["command"]).run()

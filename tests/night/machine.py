@@ -123,7 +123,7 @@ class Grounds:
         return name
 
     def set_superuser(self, is_one: bool) -> None:
-        """Whether the owner may do everything, as with the user that PostgreSQL's image makes."""
+        """True if the owner may do everything, as with the user that PostgreSQL's image makes."""
         word = sql.SQL("SUPERUSER" if is_one else "NOSUPERUSER")
         with self._server() as server:
             statement = sql.SQL("ALTER ROLE {} {}")

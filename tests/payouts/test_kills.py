@@ -42,7 +42,7 @@ def worker(committed: Cast) -> Iterator[Forks]:
 
 
 def killed(worker: Forks, wanted: dict[str, Any], place: str) -> bool:
-    """Whether a worker that begins at the beginning dies at a place."""
+    """Tell whether a worker that begins at the beginning dies at a place."""
     script = f"from tests.payouts.worker import work; work({wanted!r})"
     return worker.run(script, TILLGATE_FAILPOINT=place).returncode == -signal.SIGKILL
 

@@ -77,7 +77,7 @@ def test_they_wait_for_the_token_and_arrive_once(
     reason: str,
     is_settled_first: bool,
 ) -> None:
-    """Whether the off-ramp has paid before they are there or waits for them."""
+    """Tell whether the off-ramp has paid before they are there or waits for them."""
     account = bank(bakery)
     make.payout(bakery.live, AMOUNT, asset_id=COIN, fiat_payout_detail_id=account)
     advance_payouts()

@@ -277,7 +277,7 @@ class Medusa:
         return "refunded" if self._refunded(told) == PRICE else "paid"
 
     def _is_open(self, order: Order) -> bool:
-        """Whether the cart's payment is still the one of Tillgate."""
+        """Tell whether the cart's payment is still the one of Tillgate."""
         headers = {"x-publishable-api-key": self.ids["key"]}
         path = f"/store/carts/{order.name.split()[1]}?fields=*payment_collection.payment_sessions"
         cart = requests.get(self.url + path, headers=headers, timeout=60).json()["cart"]

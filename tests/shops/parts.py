@@ -68,7 +68,7 @@ class Shop(Protocol):
         """The customer's program names a payment of Tillgate as the order's."""
 
     def offers_outside_test_mode(self, browser: Browser) -> bool:
-        """Whether a test key sells in a shop that is live."""
+        """Tell whether a test key sells in a shop that is live."""
 
 
 @dataclass

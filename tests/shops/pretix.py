@@ -208,7 +208,7 @@ class Pretix:
         return page
 
     def offers_outside_test_mode(self, browser: Browser) -> bool:
-        """Whether play money would buy tickets."""
+        """Tell whether play money would buy tickets."""
         self.api("PATCH", "", {"testmode": False})
         try:
             page = self.before_payment(browser)

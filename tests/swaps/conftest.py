@@ -78,7 +78,7 @@ class Venue:
 
 
 def is_exact() -> bool:
-    """Whether every invariant holds, and the chain has what the books say to the unit."""
+    """Tell whether every invariant holds, and the chain has what the books say to the unit."""
     assert auditing.breaches(check_chain=True) == []
     return True
 

@@ -48,7 +48,7 @@ class Request:
             return Answer(heard.status, headers, content, time.monotonic() - self.began)
 
     def is_closed(self) -> bool:
-        """Whether the server hung up, without a word."""
+        """Tell whether the server hung up, without a word."""
         return self.socket.recv(1) == b""
 
 

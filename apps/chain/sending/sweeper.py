@@ -188,7 +188,7 @@ class _ChainSweep:
         price: SweepPrice,
         at: datetime,
     ) -> Together:
-        """Whether a network can is asked once a round."""
+        """A network is asked once a round whether it can."""
         if self._way is None:
             self._way = sweep_batches.way_on(self.chain, self.nodes)
         if not movable or self._way.wallet != self._wallet_for(asset):

@@ -1,4 +1,4 @@
-"""Whether a person sees notifications of a kind in the dashboard; null until they choose."""
+"""Tell whether a person sees notifications of a kind in the dashboard; null until they choose."""
 
 from django.db import migrations, models
 

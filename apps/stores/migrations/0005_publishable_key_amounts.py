@@ -1,4 +1,4 @@
-"""Whether publishable keys may name amounts in live mode: stores from before may."""
+"""Tell whether publishable keys may name amounts in live mode: stores from before may."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Whether a store can be called with the API of BTCPay Server."""
+"""Tell whether a store can be called with the API of BTCPay Server."""
 
 from django.db import migrations, models
 

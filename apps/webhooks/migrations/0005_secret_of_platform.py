@@ -1,4 +1,4 @@
-"""Whether a platform made the secret of an endpoint while it acted for its sub-merchant."""
+"""Tell whether a platform made the secret of an endpoint while it acted for its sub-merchant."""
 
 from django.db import migrations, models
 
