@@ -12,8 +12,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import source_hash
@@ -180,22 +181,23 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
             lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
         )
         try:
-            with turn.open("w") as alone:
-                fcntl.flock(alone, fcntl.LOCK_EX)
-                # Anyone who is free takes the next file in its order, so that no worker goes back
-                # to what comes before.
-                rest = subprocess.Popen(
-                    [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
-                    cwd=ROOT,
-                    env={**os.environ, pytest_turns.AFTER: str(turn)},
-                )
-                # The other run's start takes from its own folders what a server of another user
-                # needs to come through.
-                with TemporaryDirectory(prefix="pytest-alone-") as place:
-                    is_ok = _pytest(["-m", "alone", *_alone()], PYTEST_DEBUG_TEMPROOT=place) == 0
-                failed = [] if is_ok else ["tests that run alone"]
-            if rest.wait():
-                failed.append("tests")
+            with _own_folder() as place:
+                with turn.open("w") as alone:
+                    fcntl.flock(alone, fcntl.LOCK_EX)
+                    # Anyone who is free takes the next file in its order, so that no worker goes
+                    # back to what comes before.
+                    rest = subprocess.Popen(
+                        [
+                            *(*YIELDING, *PYTEST, "-m", "not alone"),
+                            *("-n", str(workers), "--dist", "load", f"--basetemp={place}"),
+                        ],
+                        cwd=ROOT,
+                        env={**os.environ, pytest_turns.AFTER: str(turn)},
+                    )
+                    is_ok = _pytest(["-m", "alone", *_alone()]) == 0
+                    failed = [] if is_ok else ["tests that run alone"]
+                if rest.wait():
+                    failed.append("tests")
             checked += checking.result()
         except BaseException:
             running.interrupt()
@@ -244,8 +246,15 @@ def _check(title: str, command: list[str]) -> Check:
     )
 
 
-def _pytest(arguments: list[str], **environment: str) -> int:
-    # Who waits for it by `run` kills it a quarter of a second after Ctrl-C.
-    return subprocess.Popen(
-        [*PYTEST, *arguments], cwd=ROOT, env={**os.environ, **environment}
-    ).wait()
+@contextmanager
+def _own_folder() -> Iterator[str]:
+    """Folders of the tests of one run. Each start of any pytest takes from the usual ones, which
+    all runs share, what a server of another user needs to come through."""
+    with TemporaryDirectory(prefix="tillgate-tests-", ignore_cleanup_errors=True) as place:
+        yield f"{place}/run"  # pytest makes it
+
+
+def _pytest(arguments: list[str]) -> int:
+    with _own_folder() as place:
+        # Who waits for it by `run` kills it a quarter of a second after Ctrl-C.
+        return subprocess.Popen([*PYTEST, f"--basetemp={place}", *arguments], cwd=ROOT).wait()

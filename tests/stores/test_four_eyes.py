@@ -36,6 +36,7 @@ from tests.cast import Cast, assemble, person
 from tests.roles import acting_as
 from tests.stage import standing
 from tests.stores.wishes import SECRET, WISHES, Wish, approve, asked_for
+from tests.taken_out import committed_cast
 from tests.whole import usually
 
 
@@ -358,8 +359,7 @@ def test_two_who_approve_at_once_do_it_once(
 ) -> None:
     """On rows that are really committed, and two connections. What lets one of them wait is the
     same for every kind."""
-    with django_db_blocker.unblock():
-        cast = assemble()
+    with django_db_blocker.unblock(), committed_cast() as cast:
         staff = [make.clerk(*StaffRole.values) for _ in range(3)]
         kind, row, wish = asked_for(name, cast, staff[0])
 

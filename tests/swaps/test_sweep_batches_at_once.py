@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from apps.assets.models import Asset, Chain
+from apps.audit import custody
 from apps.chain.models import (
     Address,
     BalanceCheck,
@@ -24,7 +25,7 @@ from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
 from tests.payouts.conftest import _django_db_helper, committed
 from tests.payouts.test_concurrency import together
-from tests.swaps.conftest import is_exact, place_on
+from tests.swaps.conftest import Venue, is_exact, place_on
 from tests.swaps.test_sweep_batches import able, paid
 
 __all__ = ["_django_db_helper", "committed"]
@@ -55,11 +56,22 @@ def as_before(_django_db_helper: None) -> Iterator[None]:
     Address.objects.exclude(pk__in=addresses).delete()
 
 
+def give_what_is_booked(place: Venue) -> None:
+    """The hot wallet has what the books say, of which tests before this one may have left some."""
+    of_tokens, of_coins = (
+        custody.book_of(Asset.objects.get(pk=name), place.chain.height).expected_atomic
+        for name in ("USDC_SETH", "SETH")
+    )
+    place.chain.mint(place.token, place.hot, of_tokens - place.tokens(place.hot))
+    place.chain.call("anvil_setBalance", place.hot, hex(of_coins))
+
+
 def test_each_address_is_swept_once(
     as_before: None, chain: LocalChain, watcher: Reader, committed: Cast
 ) -> None:
     place = place_on(chain, watcher)
     able(place, committed.bakery)
+    give_what_is_booked(place)
     addresses = paid(place, committed.bakery, 4)
     for act in (sweeper.sweep_due, signing_rounds.sign_due, sender.run_due):
         together([act, act])
