@@ -30,6 +30,21 @@ CASES = [
     ("DE", "US", False, "digital", TaxCase.OUTSIDE),
     ("CH", "DE", True, "goods", TaxCase.EXPORT),
     ("CH", "CH", True, "goods", TaxCase.DOMESTIC),
+    # Monaco is France's for VAT, and the Isle of Man the United Kingdom's.
+    ("DE", "MC", True, "service", TaxCase.REVERSE_CHARGE),
+    ("DE", "MC", False, "digital", TaxCase.EU_CONSUMER),
+    ("FR", "MC", True, "goods", TaxCase.DOMESTIC),
+    ("MC", "IT", True, "goods", TaxCase.INTRA_COMMUNITY),
+    ("GB", "IM", False, "digital", TaxCase.DOMESTIC),
+    ("DE", "IM", True, "goods", TaxCase.EXPORT),
+    # Northern Ireland is in the EU's VAT with goods alone.
+    ("DE", "XI", True, "goods", TaxCase.INTRA_COMMUNITY),
+    ("DE", "XI", True, "service", TaxCase.OUTSIDE),
+    ("DE", "GB", True, "goods", TaxCase.EXPORT),
+    ("XI", "FR", True, "goods", TaxCase.INTRA_COMMUNITY),
+    ("XI", "FR", True, "service", TaxCase.OUTSIDE),
+    ("GB", "XI", True, "goods", TaxCase.DOMESTIC),
+    ("XI", "US", True, "goods", TaxCase.EXPORT),
 ]
 
 
@@ -57,6 +72,12 @@ def test_a_small_business_charges_nobody_and_says_why_in_its_law(buyer: str) -> 
     assert charge is not None
     assert (charge.category, charge.rate_bps) == ("E", 0)
     assert "§ 19 UStG" in charge.reason
+
+
+def test_a_consumer_in_monaco_pays_the_rate_of_france() -> None:
+    charge = charge_of(TaxCase.EU_CONSUMER, sale("DE", "MC", False, "digital"), HOME)
+    assert charge is not None
+    assert (charge.rate_bps, charge.name) == (2000, "VAT FR")
 
 
 @pytest.mark.parametrize(

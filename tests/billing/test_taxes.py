@@ -11,7 +11,7 @@ from apps.billing.models import InvoiceTax, TaxRate
 from tests import make
 from tests.auditing import found_of
 from tests.billing import records as r
-from tests.billing.test_vat_numbers import FRENCH
+from tests.billing.test_vat_numbers import FRENCH, MONEGASQUE, NORTHERN_IRISH
 from tests.cast import Shop
 
 VAT = {"name": "VAT 19%", "category": "S", "rate_bps": 1900}
@@ -206,6 +206,28 @@ def test_a_german_shop_charges_each_buyer_by_their_case(bakery: Shop) -> None:
         "outside": [("O", 0, 1000, 0)],
     }
     assert findings() == set()
+
+
+@pytest.mark.parametrize(
+    ("country", "number", "case", "charge"),
+    [
+        ("MC", MONEGASQUE, "intra_community", ("K", 0, 1000, 0)),
+        ("GB", NORTHERN_IRISH, "intra_community", ("K", 0, 1000, 0)),
+        ("GB", "GB980780684", "export", ("G", 0, 1000, 0)),
+    ],
+)
+def test_goods_go_to_monaco_and_northern_ireland_as_within_the_eu(
+    bakery: Shop, country: str, number: str, case: str, charge: tuple[object, ...]
+) -> None:
+    german(bakery, supply_type="goods", charges_abroad=True)
+    owner = r.customer(bakery.test, country=country, vat_number=number)
+    made = r.draft(bakery.test, customer_id=owner["id"])
+    assert (made["tax_case"], charged(made)) == (case, [charge])
+    is_asked = not number.startswith("GB")
+    told = bakery.test.post(f"/billing/customers/{owner['id']}/vat_checks")
+    assert told.status_code == (201 if is_asked else 422), told.content
+    finalized = r.ok(r.act(bakery.test, made["id"], "finalize"))
+    assert charged(finalized) == [charge]
 
 
 def test_what_is_exempt_is_exempt_abroad_too(bakery: Shop) -> None:

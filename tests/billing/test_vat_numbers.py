@@ -21,6 +21,8 @@ from tests.cast import Shop
 
 FRENCH = "FR40303265045"
 GERMAN = "DE136695976"
+MONEGASQUE = "FR53000004605"
+NORTHERN_IRISH = "XI980780684"
 
 
 @pytest.fixture
@@ -47,10 +49,15 @@ def ask(shop: Shop, **fields: Any) -> Any:
         ("GR", "EL094259216", "EL094259216"),
         ("FR", FRENCH, FRENCH),
         ("CH", "CHE-107.787.577 IVA", "CHE107787577IVA"),
+        ("MC", "FR 53 0000 04605", MONEGASQUE),
+        ("MC", "53000004605", MONEGASQUE),
+        ("GB", "XI 980 7806 84", NORTHERN_IRISH),
+        ("GB", "GB 980 7806 84", "GB980780684"),
+        (None, "XI980780684", NORTHERN_IRISH),
     ],
 )
 def test_a_number_is_stored_in_its_countrys_form(
-    bakery: Shop, country: str, written: str, stored: str
+    bakery: Shop, country: str | None, written: str, stored: str
 ) -> None:
     assert r.ok(ask(bakery, country=country, vat_number=written), 201)["vat_number"] == stored
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from apps.billing.e_invoices.bills import NOT_TAXED, Address, Bill, Party, Tax, plain
 from apps.billing.e_invoices.trees import Tree
 from apps.core.money import cents_at, text_from_cents
-from apps.core.text.vat_numbers import EU, is_vat_number, prefix_of
+from apps.core.text.vat_numbers import EU, is_northern_irish, is_vat_number, vat_country
 
 _SPACE = "http://crd.gov.pl/wzor/2025/06/25/13775/"
 POLAND = "PL"
@@ -98,15 +98,15 @@ def fa3(bill: Bill, code: str, version: str) -> bytes:
 def _put_buyer(at: Tree, buyer: Party) -> None:
     identity = at.put("DaneIdentyfikacyjne")
     country = buyer.address.country
-    prefix = prefix_of(country)
+    number = buyer.vat_number
     if country == POLAND and nip_of(buyer):
         identity.put("NIP", nip_of(buyer))
-    elif country in EU and country != POLAND and buyer.vat_number:
-        identity.put("KodUE", prefix)
-        identity.put("NrVatUE", buyer.vat_number.removeprefix(prefix or ""))
-    elif buyer.vat_number and country != POLAND:
+    elif country != POLAND and number and (vat_country(country) in EU or is_northern_irish(number)):
+        identity.put("KodUE", number[:2])
+        identity.put("NrVatUE", number[2:])
+    elif number and country != POLAND:
         identity.put("KodKraju", country)
-        identity.put("NrID", buyer.vat_number)
+        identity.put("NrID", number)
     else:
         identity.put("BrakID", _YES)
     identity.put("Nazwa", _text(buyer.name, _LONG))
@@ -178,7 +178,7 @@ def _word(tax: Tax, buyer: Party) -> tuple[str, str]:
     country = buyer.address.country
     if country == POLAND:
         return _REVERSED_AT_HOME
-    return _REVERSED_IN_EU if country in EU else _FREE[NOT_TAXED]
+    return _REVERSED_IN_EU if vat_country(country) in EU else _FREE[NOT_TAXED]
 
 
 def _put_marks(at: Tree, bill: Bill) -> None:

@@ -40,7 +40,7 @@ from apps.billing.states import DRAFT, OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.errors import Failure, RefusalKind
 from apps.core.money import CENTS, decimal_from_atomic, text_from_cents
 from apps.core.text.countries import country_code
-from apps.core.text.vat_numbers import prefix_of
+from apps.core.text.vat_numbers import is_northern_irish, prefix_of
 
 FILE_NAME = "factur-x.xml"
 PROFILE = "EN 16931"
@@ -116,7 +116,8 @@ def _vat_number(written: str, country: str | None) -> str:
     """The number with its country in front and nothing between, empty when it isn't one."""
     packed = re.sub(r"[\s.\-/]", "", written).upper()
     prefix = prefix_of(country or "")
-    return packed if prefix and packed.startswith(prefix) and _VAT_FORM.fullmatch(packed) else ""
+    is_of_country = packed.startswith(prefix) or (country == "GB" and is_northern_irish(packed))
+    return packed if prefix and is_of_country and _VAT_FORM.fullmatch(packed) else ""
 
 
 def refusal(invoice: Invoice, seller: Seller | None = None) -> str:

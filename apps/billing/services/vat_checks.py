@@ -27,7 +27,7 @@ from apps.core.clock import real_now
 from apps.core.errors import Failure, ProviderError
 from apps.core.models import Mode
 from apps.core.rows import Job
-from apps.core.text.vat_numbers import country_of
+from apps.core.text.vat_numbers import is_in_registry
 
 log = structlog.get_logger(__name__)
 JOB = Job("billing.check_vat_numbers", limit=100, in_transaction=False)
@@ -50,7 +50,7 @@ def check_number(access: Access, customer: Customer) -> VatCheck:
     asked."""
     if customer.deleted_at is not None:
         raise CustomerNotActive
-    if not country_of(customer.vat_number or ""):
+    if not is_in_registry(customer.vat_number or ""):
         raise NoNumberToCheck
     check = _ask(customer, access.now())
     with transaction.atomic():
@@ -62,7 +62,7 @@ def check_number(access: Access, customer: Customer) -> VatCheck:
 def ask_later(customer: Customer) -> None:
     """Have a worker ask about a number that was saved just now. In the caller's transaction, which
     saves the customer."""
-    customer.vat_check_at = real_now() if country_of(customer.vat_number or "") else None
+    customer.vat_check_at = real_now() if is_in_registry(customer.vat_number or "") else None
     if customer.vat_check_at is not None:
         jobs.enqueue(JOB.name, customer.pk)
 
@@ -71,7 +71,7 @@ def ask_before_relying(customer: Customer, at: datetime) -> None:
     """Ask about a number that an invoice is about to rely on, unless the answer of before still
     proves it. Not inside a transaction."""
     number = customer.vat_number or ""
-    if customer.deleted_at is not None or not country_of(number):
+    if customer.deleted_at is not None or not is_in_registry(number):
         return
     settled = settled_check(customer)
     if settled is not None and at - settled.created_at < PROVES:
@@ -86,7 +86,7 @@ def plan_before(customer: Customer, at: datetime) -> None:
     """Have a worker ask a day before a moment at which a cycle will rely on the number, unless the
     answer of now still proves it then. In the caller's transaction."""
     settled = settled_check(customer)
-    if not country_of(customer.vat_number or "") or (
+    if not is_in_registry(customer.vat_number or "") or (
         settled is not None and at - settled.created_at < PROVES
     ):
         return
@@ -110,7 +110,7 @@ def _check_due(customer_id: uuid.UUID) -> None:
         return
     customer = Customer.objects.select_related("store").get(pk=customer_id)
     number = customer.vat_number or ""
-    is_asked = customer.deleted_at is None and country_of(number)
+    is_asked = customer.deleted_at is None and is_in_registry(number)
     following = None
     if is_asked:
         check = _ask(customer, clock.now(customer.store, customer.mode))
@@ -128,7 +128,7 @@ def _ask(customer: Customer, at: datetime) -> VatCheck:
     """The question with its answer, which isn't saved."""
     number = customer.vat_number or ""
     own = customer.store.vat_number
-    requester = own if country_of(own) else ""
+    requester = own if is_in_registry(own) else ""
     check = VatCheck(
         store=customer.store,
         mode=customer.mode,

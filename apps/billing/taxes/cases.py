@@ -10,13 +10,13 @@ from datetime import date
 from apps.billing.models.tax import TaxCase
 from apps.billing.taxes import countries
 from apps.billing.taxes.counting import Charge
-from apps.core.text.vat_numbers import EU
+from apps.core.text.vat_numbers import EU, NORTHERN_IRELAND, vat_country
 
 
 @dataclass(frozen=True)
 class Sale:
-    """Countries are ISO codes, empty when nobody knows. `is_business`: the buyer's VAT number has
-    its country's form, and no registry has refused it."""
+    """Countries are ISO codes, empty when nobody knows, or XI for a business of Northern Ireland.
+    `is_business`: the buyer's VAT number has its country's form, and no registry has refused it."""
 
     seller_country: str
     buyer_country: str
@@ -32,11 +32,11 @@ def case_of(sale: Sale) -> TaxCase:
     too little."""
     if sale.is_small_business:
         return TaxCase.SMALL_BUSINESS
-    seller, buyer = sale.seller_country, sale.buyer_country
+    is_goods = sale.supply_type == "goods"
+    seller, buyer = _country_of(sale.seller_country), _country_of(sale.buyer_country)
     if not seller or not buyer or seller == buyer:
         return TaxCase.DOMESTIC
-    is_goods = sale.supply_type == "goods"
-    if seller not in EU or buyer not in EU:
+    if not _is_in_eu(sale.seller_country, is_goods) or not _is_in_eu(sale.buyer_country, is_goods):
         if is_goods:
             return TaxCase.EXPORT
         is_taxed_there = sale.supply_type == "digital" or sale.is_business
@@ -48,10 +48,23 @@ def case_of(sale: Sale) -> TaxCase:
     return TaxCase.DOMESTIC
 
 
+def _country_of(country: str) -> str:
+    return "GB" if country == NORTHERN_IRELAND else vat_country(country)
+
+
+def _is_in_eu(country: str, is_goods: bool) -> bool:
+    return vat_country(country) in EU or (is_goods and country == NORTHERN_IRELAND)
+
+
+def leaves_within_eu(seller: str, buyer: str) -> bool:
+    """Tell whether goods for the buyer's country leave the seller's and stay in the EU."""
+    return _is_in_eu(buyer, is_goods=True) and _country_of(seller) != _country_of(buyer)
+
+
 def charge_of(case: TaxCase, sale: Sale, own: Charge | None) -> Charge | None:
     """Charge of a line in a case; `own` is the rate at home, which says whether prices hold the
     tax."""
-    country = sale.seller_country
+    country = vat_country(sale.seller_country)
     match case:
         case TaxCase.REVERSE_CHARGE:
             words = countries.REVERSE_CHARGE_WORDS.get(country, countries.REVERSE_CHARGE)
@@ -80,9 +93,10 @@ def charge_of(case: TaxCase, sale: Sale, own: Charge | None) -> Charge | None:
             words = countries.SMALL_BUSINESS_WORDS.get(country, countries.SMALL_BUSINESS)
             return Charge("E", 0, name="Small business", reason=words)
         case TaxCase.EU_CONSUMER:
-            bps = countries.standard_rate_bps(sale.buyer_country, sale.day)
+            buyer = vat_country(sale.buyer_country)
+            bps = countries.standard_rate_bps(buyer, sale.day)
             if bps is None:
                 return own
             is_inclusive = own is not None and own.is_inclusive
-            return Charge("S", bps, is_inclusive, name=f"VAT {sale.buyer_country}")
+            return Charge("S", bps, is_inclusive, name=f"VAT {buyer}")
     return own

@@ -11,11 +11,11 @@ from datetime import date
 
 from apps.billing.models import Customer, Price, TaxRate, TaxSettings, VatCheck
 from apps.billing.models.tax import TaxCase
-from apps.billing.taxes.cases import Sale, case_of, charge_of
+from apps.billing.taxes.cases import Sale, case_of, charge_of, leaves_within_eu
 from apps.billing.taxes.counting import Charge
 from apps.core.messages.fields import Invalid
 from apps.core.text.countries import country_code
-from apps.core.text.vat_numbers import EU, is_vat_number
+from apps.core.text.vat_numbers import NORTHERN_IRELAND, is_northern_irish, is_vat_number
 from apps.stores.models import Store, Verification
 from apps.stores.selectors import approved_verification
 
@@ -62,6 +62,13 @@ class SaleParties:
         if self.seller is None:
             return seller_country(self.store)
         return _country_of(self.store, self.seller.verification)
+
+    @property
+    def seller_number(self) -> str:
+        """Of a verified business the number that was verified."""
+        seller = self.seller
+        verification = approved_verification(self.store) if seller is None else seller.verification
+        return (verification.tax_id if verification else self.store.vat_number) or ""
 
 
 @dataclass(frozen=True)
@@ -185,15 +192,26 @@ def _usual(parties: SaleParties, settings: TaxSettings) -> Sale | None:
     if not settings.is_automatic and not settings.is_small_business:
         return None
     country = "" if customer is None else buyer_country(customer)
+    is_of_business = customer is not None and is_business(customer, country)
+    seller = parties.seller_country
+    if seller == "GB":
+        seller = _with_northern_ireland(seller, parties.seller_number)
+    if customer is not None and is_of_business:
+        country = _with_northern_ireland(country, customer.vat_number)
     return Sale(
-        seller_country=parties.seller_country,
+        seller_country=seller,
         buyer_country=country,
-        is_business=customer is not None and is_business(customer, country),
+        is_business=is_of_business,
         supply_type=settings.supply_type,
         day=parties.day,
         charges_abroad=settings.charges_abroad,
         is_small_business=settings.is_small_business,
     )
+
+
+def _with_northern_ireland(country: str, number: str | None) -> str:
+    """A country, or Northern Ireland if the number is one of its own."""
+    return NORTHERN_IRELAND if country == "GB" and is_northern_irish(number or "") else country
 
 
 def usual_charge(
@@ -234,5 +252,7 @@ def _check_buyer(
     country = buyer_country(customer)
     if not is_business(customer, country):
         raise Invalid(name, "buyer_without_number")
-    if charge.category == "K" and (country not in EU or country == seller_country(store)):
-        raise Invalid(name, "buyer_not_abroad")
+    if charge.category == "K":
+        buyer = _with_northern_ireland(country, customer.vat_number)
+        if not leaves_within_eu(seller_country(store), buyer):
+            raise Invalid(name, "buyer_not_abroad")

@@ -11,13 +11,27 @@ EU = frozenset(
         *("IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK"),
     ]
 )
+# Countries that are another's territory for VAT (Directive 2006/112/EC, article 7).
+_PART_OF = {"MC": "FR", "IM": "GB"}
+# Northern Ireland belongs to the EU's VAT where goods are sold; its numbers have this prefix.
+NORTHERN_IRELAND = "XI"
 # Where the prefix of a country's VAT numbers isn't its code.
 PREFIXES = {"GR": "EL"}
 _COUNTRIES = {prefix: country for country, prefix in PREFIXES.items()}
 _OTHER_FORM = re.compile(r"[A-Z0-9]{4,20}", re.ASCII)
 
 
+def vat_country(country: str) -> str:
+    """The country whose VAT holds in a country."""
+    return _PART_OF.get(country, country)
+
+
+def is_northern_irish(number: str) -> bool:
+    return number.startswith(NORTHERN_IRELAND)
+
+
 def prefix_of(country: str) -> str:
+    country = vat_country(country)
     return PREFIXES.get(country, country)
 
 
@@ -27,6 +41,11 @@ def country_of(number: str) -> str:
     return country if country in EU else ""
 
 
+def is_in_registry(number: str) -> bool:
+    """Tell whether the EU's registry (VIES) answers for numbers like this one."""
+    return bool(country_of(number)) or is_northern_irish(number)
+
+
 def vat_number(written: str, country: str, name: str = "vat_number") -> str:
     """The number as it is stored: in capitals, without spaces, an EU country's with its prefix.
 
@@ -34,9 +53,10 @@ def vat_number(written: str, country: str, name: str = "vat_number") -> str:
     """
     packed = re.sub(r"[\s.\-/]", "", written).upper()
     if not country:
-        country = country_of(packed)
+        country = "GB" if is_northern_irish(packed) else country_of(packed)
         if not country:
             raise Invalid(name, "required_with_country")
+    country = vat_country(country)
     prefix = prefix_of(country)
     if country in EU:
         if re.match(r"[A-Z]{2}", packed) and not packed.startswith(prefix):

@@ -5,6 +5,7 @@ from urllib.parse import quote
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from apps.core.text.vat_numbers import EU, vat_country
 from apps.stores.models import Verification
 
 # Country -> (what it is called, its address; {name} is what is looked for).
@@ -25,19 +26,13 @@ _REGISTERS = {
 }
 _EVERYWHERE = ("OpenCorporates", "https://opencorporates.com/companies?q={name}")
 _VAT = ("VAT numbers (VIES)", "https://ec.europa.eu/taxation_customs/vies/")
-_VAT_COUNTRIES = frozenset(
-    (
-        *("AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU"),
-        *("IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK"),
-    )
-)
 
 
 def links_of(row: Verification) -> SafeString:
     """To the register of its country, one of all countries, and the one of VAT numbers."""
     own = _REGISTERS.get(row.business_country)
     chosen = [place for place in (own, _EVERYWHERE) if place is not None]
-    if row.tax_id and row.business_country in _VAT_COUNTRIES:
+    if row.tax_id and vat_country(row.business_country) in EU:
         chosen.append(_VAT)
     name = quote(row.business_legal_name, safe="")
     links = format_html_join(
