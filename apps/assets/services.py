@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.assets.models import SWEEP_BOUNDS, AcceptedAsset, Asset, Chain
+from apps.assets import sweep_terms
+from apps.assets.models import AcceptedAsset, Asset, Chain
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
@@ -55,10 +56,6 @@ class NotConfirmations(Failure):
         super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 
 
-class NotSweptSo(Failure):
-    """Says of which column."""
-
-
 NOT_SWEPT_OTHERWISE: Mapping[str, int | None] = {}
 
 
@@ -98,7 +95,7 @@ def change_asset(
     """Staff change an asset; None leaves a thing as it is. A contract is an address as it is
     stored; the confirmations are those of its chain, for deposits not yet seen, and `finality` is
     its chain's rule (FINALITY_RULES). `sweeping` has new values of columns in SWEEP_BOUNDS, where
-    None is what the settings say. Raises NotSweptSo besides."""
+    None is what the settings say. Raises sweep_terms.NotSweptSo besides."""
     with transaction.atomic():
         asset = (
             Asset.objects.select_for_update(of=("self",), no_key=True)
@@ -114,10 +111,8 @@ def change_asset(
             asset.is_active = is_active
         if asset.is_active and not asset.is_native and asset.contract_address is None:
             raise NoContract
+        sweep_terms.refuse_outside(sweeping)
         for column, value in sweeping.items():
-            least, most, text = SWEEP_BOUNDS[column]
-            if value is not None and not least <= value <= most:
-                raise NotSweptSo(text)
             setattr(asset, column, value)
         with refused_by("asset_is_kept", ContractKept):
             asset.save(update_fields=["contract_address", "is_active", *sweeping])

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Max
 
+from apps.assets import sweep_terms
 from apps.assets.models import Asset, Chain, FeeModel, TokenStandard
 from apps.assets.selectors import fee_asset_of
-from apps.assets.services import CONFIRMATIONS_MAX, ContractTaken
+from apps.assets.services import CONFIRMATIONS_MAX, ContractTaken, change_asset
 from apps.chain.encoding import abi
 from apps.chain.networks.catalog import network_in_catalog
 from apps.chain.networks.families import addresses_of
@@ -65,7 +66,8 @@ class NetworkFacts:
 @dataclass(frozen=True)
 class AssetFacts:
     """Without a contract it is the network's own coin. `minimum` is the smallest payout, in coins;
-    `pays_fees` is said of the token in which a network without such a coin takes its fees."""
+    `pays_fees` is said of the token in which a network without such a coin takes its fees. How it
+    is swept is as in apps.assets.sweep_terms; empty, the settings say it."""
 
     id: str
     network: str
@@ -78,6 +80,9 @@ class AssetFacts:
     eip712_version: str = ""
     pays_banks: bool = False
     pays_fees: bool = False
+    sweep_minimum: str = ""
+    sweep_cost: str = ""
+    sweep_after_days: str = ""
 
 
 def check_network(facts: NetworkFacts) -> None:
@@ -152,16 +157,18 @@ def _network_faults(facts: NetworkFacts) -> list[str]:
 
 
 def add_asset(facts: AssetFacts) -> tuple[Asset, bool]:
-    """The coin, and whether a node has said the same of its contract. Raises NotFound and
-    NotAdded."""
+    """The coin, and whether a node has said the same of its contract. Raises NotFound, NotAdded
+    and NotSweptSo."""
     is_compared = compare_asset(facts)
     return create_asset(facts), is_compared
 
 
 def check_asset(facts: AssetFacts) -> None:
-    """Refuse what can't be added, as far as the database tells. Raises NotFound and NotAdded."""
+    """Refuse what can't be added, as far as the database tells. Raises NotFound, NotAdded and
+    NotSweptSo."""
     chain, contract, _ = _read(facts)
     _refuse_twice(facts, chain, contract)
+    _sweeping(facts)
 
 
 def compare_asset(facts: AssetFacts) -> bool:
@@ -176,10 +183,11 @@ def compare_asset(facts: AssetFacts) -> bool:
 
 
 def create_asset(facts: AssetFacts) -> Asset:
-    """Raises NotFound and NotAdded."""
+    """Raises NotFound, NotAdded and NotSweptSo."""
     with transaction.atomic():
         chain, contract, minimum_atomic = _read(facts)
         _refuse_twice(facts, chain, contract)
+        sweeping = _sweeping(facts)
         place = Asset.objects.aggregate(last=Max("position"))["last"] or 0
         asset = Asset.objects.create(
             id=facts.id,
@@ -203,7 +211,13 @@ def create_asset(facts: AssetFacts) -> Asset:
             name=asset.pk,
             details={"network": chain.pk, "contract_address": contract or ""},
         )
-    return asset
+        # A line of its own, with which the audit compares the asset.
+        return change_asset(asset.pk, sweeping=sweeping) if sweeping else asset
+
+
+def _sweeping(facts: AssetFacts) -> dict[str, int | None]:
+    texts = {name: getattr(facts, name) or None for name in sweep_terms.TERMS}
+    return sweep_terms.columns_of(texts, facts.decimals)
 
 
 def _read(facts: AssetFacts) -> tuple[Chain, str | None, int]:

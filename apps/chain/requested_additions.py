@@ -38,6 +38,9 @@ _LABELS = {
     "eip712_name": "EIP-712 name",
     "eip712_version": "EIP-712 version",
     "pays_fees": "Network takes its fees in it",
+    "sweep_minimum": "Minimum sweep",
+    "sweep_cost": "Maximum cost of a sweep (%)",
+    "sweep_after_days": "Sweep smaller deposits after days",
 }
 
 
@@ -50,7 +53,7 @@ def request_network(facts: NetworkFacts, reason: str, staff: User, at: datetime)
 
 
 def request_asset(facts: AssetFacts, reason: str, staff: User, at: datetime) -> StaffRequest:
-    """Nothing is added yet. Raises NotFound, NotAdded, or what four_eyes.ask raises."""
+    """Nothing is added yet. Raises NotFound, NotAdded, NotSweptSo, or what four_eyes.ask raises."""
     check(facts)
     name = f"New asset {facts.symbol} ({facts.id})"
     wish = Proposal(facts.id, name, msgspec.to_builtins(facts), lines_of(facts), reason)
@@ -58,7 +61,8 @@ def request_asset(facts: AssetFacts, reason: str, staff: User, at: datetime) -> 
 
 
 def check(facts: NetworkFacts | AssetFacts) -> None:
-    """Refuse what can't be added, as far as the database tells. Raises NotFound and NotAdded."""
+    """Refuse what can't be added, as far as the database tells. Raises NotFound, NotAdded and
+    NotSweptSo."""
     if isinstance(facts, NetworkFacts):
         additions.check_network(facts)
     else:

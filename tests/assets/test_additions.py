@@ -11,6 +11,7 @@ from django.core.management import call_command
 from apps.assets.models import Asset, Chain
 from apps.chain.activation import NotReady, change_asset
 from apps.stores.models import AuditEntry
+from tests.auditing import found_of
 from tests.chain.local import LocalChain, program
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +106,25 @@ def test_a_network_and_its_coins_are_added_and_wait_for_their_activation() -> No
     assert list(kinds)[::-1] == ["network.added", "asset.added", "asset.added"]
 
 
+def test_a_coin_says_how_it_is_swept_when_it_is_added_and_the_record_says_so() -> None:
+    said("add_network", "gnosis", GNOSIS)
+    sweeps = {"--sweep-minimum": "20", "--sweep-cost": "2.5", "--sweep-after-days": "30"}
+    added = said("add_asset", "GNO_USDC", DOLLAR | sweeps)
+    names = ("sweep_minimum", "sweep_cost_percent", "sweep_after_days")
+    assert [added[name] for name in names] == ["20", "2.5", 30]
+    plain = said("add_asset", "XDAI", COIN | {"--sweep-after-days": "7"})
+    assert [plain[name] for name in names] == [None, None, 7]
+    line = AuditEntry.objects.get(action="asset.changed", target_id="GNO_USDC")
+    assert line.details == {
+        "sweep_minimum_atomic": 20_000_000,
+        "sweep_cost_bps": 250,
+        "sweep_after_days": 30,
+    }
+    assert found_of("settings_logged") == []
+    Asset.objects.filter(pk="GNO_USDC").update(sweep_minimum_atomic=1)
+    assert found_of("settings_logged"), "which no line says"
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -158,6 +178,10 @@ def test_a_network_that_cant_be_right_is_refused_by_a_sentence(
             "0x2A22F9C3B484C3629090fEed35f17fF8f88F76f0 isn't the address of a contract on Gnosis",
         ),
         ({"--contract": "0x" + "0" * 40}, "0x0000000000000000000000000000000000000000 isn't the"),
+        ({"--sweep-minimum": "0"}, "The minimum sweep must be above zero"),
+        ({"--sweep-minimum": "0.0000001"}, "'0.0000001' is no number for --sweep-minimum"),
+        ({"--sweep-cost": "101"}, "A sweep may cost above 0 and up to 100 percent"),
+        ({"--sweep-after-days": "0"}, "The days must be from 1 to 3650"),
         ({"--eip712-name": "USD Coin"}, "An EIP-712 domain has both a name and a version"),
         ({"--contract": ""}, "Gnosis has its own coin already: a token needs a contract"),
         (

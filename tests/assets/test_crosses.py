@@ -12,9 +12,10 @@ from structlog.testing import capture_logs
 from werkzeug import Request, Response
 
 from apps.assets import crosses, rates
-from apps.assets.models import Rate
+from apps.assets.models import Asset, Rate
 from apps.assets.providers.ecb import Ecb
 from apps.assets.selectors import current_rate
+from apps.chain.activation import NotReady, change_asset
 from apps.core import clock
 from apps.core.errors import ProviderError
 from tests.assets.test_providers import gecko
@@ -224,5 +225,17 @@ def test_a_stablecoin_that_lost_its_peg_is_priced_as_it_is(
             gecko({"usd-coin": {"usd": float(dollars)}})
         )
         rates.refresh()
-        rate = current_rate("ETH_USDC", "USD", clock.real_now())
-        assert rate and rate.rate == Decimal(dollars)
+        for asset_id in ("ETH_USDC", "TEMPO_USDC", "TEMPO_PATH"):
+            rate = current_rate(asset_id, "USD", clock.real_now())
+            assert rate and rate.rate == Decimal(dollars), asset_id
+
+
+def test_a_coin_that_no_source_knows_and_nobody_redeems_has_no_rate(
+    sources: Callable[..., None],
+) -> None:
+    sources({"usd": 2000}, today())
+    Asset.objects.filter(pk="TEMPO_PATH").update(coin_symbol="xUSD")
+    rates.refresh()
+    assert current_rate("TEMPO_PATH", "USD", clock.real_now()) is None
+    with pytest.raises(NotReady, match="no rate of xUSD"):
+        change_asset("TEMPO_PATH", is_active=True)

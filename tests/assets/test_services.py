@@ -90,6 +90,7 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
         "asset_id": "USDT_SETH",
         "network": "sepolia",
         "contract": CONTRACT.lower(),
+        "priced_as": "USDT",
         "active": True,
         "confirmations": 5,
         "finality": "confirmations",

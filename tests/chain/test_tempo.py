@@ -39,16 +39,23 @@ CONTRACTS = {
     "TEMPO_USDC": "0x20c0000000000000000000000000000000000001",
     "TEMPO_USDT": "0x20c0000000000000000000000000000000000002",
 }
+# The first token of every network of this kind, at the catalog's address.
+PATHS = {"tempo": "TEMPO_PATH", "tempo_moderato": "MOD_PATH"}
 # What a node shows may still be replaced by a block more.
 DEPTH = 1
 
 
 class Tempo:
-    def __init__(self, local: LocalChain) -> None:
+    def __init__(self, local: LocalChain, network: str) -> None:
         self.local = local
-        self.chain = Chain.objects.get(pk="tempo")
-        self.hot = keystores.hot_key("live").address
-        self.watcher = Watcher("tempo")
+        self.chain = Chain.objects.get(pk=network)
+        self.hot = keystores.hot_key(self.chain.mode).address
+        self.watcher = Watcher(network)
+        self.contracts = dict(
+            Asset.objects.filter(chain=self.chain, is_active=True).values_list(
+                "pk", "contract_address"
+            )
+        )
 
     def read(self) -> None:
         while self.watcher.step():
@@ -72,7 +79,7 @@ class Tempo:
         advance_refunds()
 
     def held(self, asset_id: str, address: str) -> int:
-        call = {"to": CONTRACTS[asset_id], "data": f"0x70a08231{address[2:]:0>64}"}
+        call = {"to": self.contracts[asset_id], "data": f"0x70a08231{address[2:]:0>64}"}
         return int(self.local.call("eth_call", call, "latest"), 16)
 
     def is_reorganized(self, asset_id: str) -> None:
@@ -92,36 +99,51 @@ class Tempo:
 
 
 @pytest.fixture
-def tempo(db: None, settings: Any) -> Iterator[Tempo]:
+def tempo(db: None, settings: Any, request: pytest.FixtureRequest) -> Iterator[Tempo]:
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
-    local = LocalChain(anvil, *rules("tempo"), chain_id=4217)
-    settings.CHAIN_URLS = {"tempo": [local.url]}
-    settings.CHAIN_START_BLOCKS = {"tempo": 0}
+    network = getattr(request, "param", "tempo")
+    number = Chain.objects.get(pk=network).chain_id
+    local = LocalChain(anvil, *rules(network), chain_id=number)
+    settings.CHAIN_URLS = {network: [local.url]}
+    settings.CHAIN_START_BLOCKS = {network: 0}
     signing_rounds.introduce()
     refresh()
-    for asset_id, contract in CONTRACTS.items():
-        change_asset(asset_id, contract_address=contract, is_active=True)
-    found = Tempo(local)
+    if network == "tempo":
+        for asset_id, contract in CONTRACTS.items():
+            change_asset(asset_id, contract_address=contract, is_active=True)
+    change_asset(PATHS[network], is_active=True)
+    found = Tempo(local, network)
     found.read()
     yield found
     found.watcher.close()
     local.close()
 
 
-@pytest.mark.parametrize("asset_id", sorted(CONTRACTS))
+@pytest.mark.parametrize(
+    ("tempo", "asset_id"),
+    [
+        *(("tempo", asset_id) for asset_id in (*sorted(CONTRACTS), "TEMPO_PATH")),
+        ("tempo_moderato", "MOD_PATH"),
+    ],
+    indirect=["tempo"],
+)
 def test_deposit_sweep_payout_refund_and_books(asset_id: str, tempo: Tempo, bakery: Shop) -> None:
     accept_all_active(bakery.store)
     asset = Asset.objects.get(pk=asset_id)
-    funding = tempo.local.transfer(CONTRACTS["TEMPO_USDC"], tempo.hot, 50 * DOLLAR)
+    shop = bakery.live if tempo.chain.mode == "live" else bakery.test
+    fees = Asset.objects.get(chain=tempo.chain, pays_fees=True).pk
+    funding = tempo.local.transfer(tempo.contracts[fees], tempo.hot, 50 * DOLLAR)
     tempo.arrives()
-    by = make.clerk().email
-    call_command("treasury", "fund", "--network", "tempo", "--hash", funding, "--staff", by)
+    call_command(
+        *("treasury", "fund", "--network", tempo.chain.pk),
+        *("--hash", funding, "--staff", make.clerk().email),
+    )
 
-    payment = make.payment(bakery.live, amount="500.00")
+    payment = make.payment(shop, amount="500.00")
     entry = PaymentAddress.objects.get(payment_id=payment["id"], asset=asset)
-    tempo.local.transfer(CONTRACTS[asset_id], entry.address_id, entry.required_atomic)
+    tempo.local.transfer(tempo.contracts[asset_id], entry.address_id, entry.required_atomic)
     tempo.is_reorganized(asset_id)
     tempo.arrives()
     assert Deposit.objects.get(asset=asset).status == "confirmed"
@@ -139,19 +161,15 @@ def test_deposit_sweep_payout_refund_and_books(asset_id: str, tempo: Tempo, bake
     assert tempo.held(asset_id, entry.address_id) == left < DOLLAR // 100
 
     paid_to, refunded_to = make.fresh_address(), make.fresh_address()
-    answer = make.ask_payout(
-        bakery.live, str(20 * DOLLAR), asset_id=asset_id, destination_address=paid_to
-    )
+    answer = make.ask_payout(shop, str(20 * DOLLAR), asset_id=asset_id, destination_address=paid_to)
     assert answer.status_code == 201, answer.content
     answer_id = answer.json()["id"]
     refund = {"asset_id": asset_id, "amount": "10.00", "destination_address": refunded_to}
-    answer = bakery.live.post(
-        f"/payments/{payment['id']}/refunds", {"refund": refund}, key="refund"
-    )
+    answer = shop.post(f"/payments/{payment['id']}/refunds", {"refund": refund}, key="refund")
     assert answer.status_code == 201, answer.content
     tempo.work()
     assert {Payout.objects.get().status, Refund.objects.get().status} == {"confirmed"}
-    paid = bakery.live.get(f"/payouts/{answer_id}").json()
+    paid = shop.get(f"/payouts/{answer_id}").json()
     fee = int(Payout.objects.get().network_fee_atomic or 0)
     assert paid["network_fee_decimal"] == amount_text(fee, 6)
     assert tempo.held(asset_id, paid_to) == 20 * DOLLAR

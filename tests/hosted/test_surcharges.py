@@ -1,6 +1,7 @@
 """The customer pays the network's fee on top of what they sign at the checkout: it is no
 overpayment, and bears the gas."""
 
+import re
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from apps.payments.models import Payment
 from apps.stores.services import change_store
 from tests import make
 from tests.agents.conftest import DOLLAR, TOKEN, Market, ground, market
+from tests.dashboard.browse import Browser, text
 from tests.hosted import test_permits
 from tests.hosted.test_signatures import asked, charged, created, entry_of, handed_in, signed
 from tests.swaps.ground import bakery, place
@@ -35,6 +37,10 @@ def store(market: Market) -> Market:
 
 def surcharge(offer: dict[str, Any]) -> int:
     return int(offer["typedData"]["message"]["value"]) - PRICE
+
+
+def text_of(atomic: int) -> str:
+    return f"{atomic / DOLLAR:f}".rstrip("0")
 
 
 def booked(payment: dict[str, Any], kind: str) -> int:
@@ -71,11 +77,10 @@ def test_a_surcharge_is_shown_signed_and_bears_the_gas(store: Market) -> None:
     asset = Asset.objects.get(pk=TOKEN)
     cost = costs.of_a_token(asset)
     assert cost is not None and on_top > 0
-    text = f"{on_top / DOLLAR:f}"
     assert offer["cost"] == {
         "price": "12.5 USDC",
-        "fee": f"{text.rstrip('0')} USDC",
-        "total": f"{(PRICE + on_top) / DOLLAR:f}".rstrip("0") + " USDC",
+        "fee": f"{text_of(on_top)} USDC",
+        "total": f"{text_of(PRICE + on_top)} USDC",
     }
     body = signed(offer, store.payer)
     assert handed_in(payment, body).json()["status"] == "submitted"
@@ -84,6 +89,9 @@ def test_a_surcharge_is_shown_signed_and_bears_the_gas(store: Market) -> None:
     store.bury()
     is_paid_exactly(store, payment, on_top)
     assert make.detail(store.api, payment["id"])["overpayment"]["excess_atomic"] == "0"
+    shown = text(Browser(store.shop.owner).get(f"payments/{payment['id']}"))
+    assert "Paid by signature" in shown and "Paid over x402" not in shown
+    assert re.search(rf"Network fee on top</dt>\s*<dd>.*{text_of(on_top)}", shown), "and how much"
 
 
 def test_a_permit_has_the_surcharge_too(store: Market) -> None:

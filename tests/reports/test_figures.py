@@ -232,7 +232,7 @@ def test_the_first_rate_of_a_day_is_kept_and_nobody_changes_it(db: None) -> None
     today = clock.real_now().date()
     kept = DailyRate.objects.get(asset_id="SETH", currency="EUR", day=today)
     refresh()
-    priced = Asset.objects.filter(coin_symbol__in=[*fixed.IN_DOLLARS, "USDC.e"]).count()
+    priced = Asset.objects.filter(coin_symbol__in=[*fixed.IN_DOLLARS, "USDC.e", "pathUSD"]).count()
     assert priced > 40 and DailyRate.objects.filter(day=today).count() == priced * len(fixed.ETHER)
     assert (kept.rate, kept.source) == (Decimal(1800), "fixed")
     for change in ("UPDATE assets_dailyrate SET rate = 1", "DELETE FROM assets_dailyrate"):

@@ -14,6 +14,7 @@ from apps.core.db import tenancy
 from apps.stores.models import AuditEntry, StaffRequest, User, WorkerOrder
 from apps.stores.staff import four_eyes
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Cast
 from tests.chain.local import LocalChain, program
 from tests.dashboard.browse import next_code, text
@@ -159,6 +160,11 @@ def test_a_network_that_cant_be_right_is_refused_on_the_form(
         ({"contract": "0x12"}, "the address of a contract on Gnosis"),
         ({"decimals": "37"}, "less than or equal to 36"),
         ({"minimum": "0.0000001"}, "Enter a number with at most 6 decimal places"),
+        ({"sweep_minimum": "0"}, "The minimum sweep must be above zero"),
+        ({"sweep_cost": "dear"}, "Enter a number with at most 2 decimal places"),
+        ({"sweep_cost": "100.5"}, "A sweep may cost above 0 and up to 100 percent"),
+        ({"sweep_after_days": "3651"}, "The days must be from 1 to 3650"),
+        ({"sweep_after_days": "1.5"}, "Enter a whole number"),
         ({"eip712_name": "USD Coin"}, "An EIP-712 domain has both a name and a version"),
         ({"pays_fees": "on"}, "Gnosis takes its fees in its own coin"),
     ],
@@ -171,6 +177,30 @@ def test_an_asset_that_cant_be_right_is_refused_on_the_form(
     answer = signed_in(people[0]).post(ASSET, **{**DOLLAR, **changed})
     assert answer.status_code == 422 and sentence in text(answer)
     assert not StaffRequest.objects.filter(kind="asset").exists()
+
+
+def test_how_an_asset_is_swept_is_shown_before_and_written_by_the_worker(
+    people: list[User],
+) -> None:
+    approved(people, asked(people, NETWORK, GNOSIS))
+    work()
+    sweeps = {"sweep_minimum": "12,5", "sweep_cost": "2,5 %", "sweep_after_days": "30"}
+    row = asked(people, ASSET, {**DOLLAR, **sweeps})
+    shown = text(signed_in(people[1]).get(f"/admin/stores/staffrequest/{row.pk}/decide/"))
+    for label, value in (
+        ("Minimum sweep", "12.5"),
+        ("Maximum cost of a sweep (%)", "2.5"),
+        ("Sweep smaller deposits after days", "30"),
+    ):
+        assert label in shown and value in shown
+    approved(people, row)
+    work()
+    asset = Asset.objects.get(pk="GNO_USDC")
+    columns = (asset.sweep_minimum_atomic, asset.sweep_cost_bps, asset.sweep_after_days)
+    assert columns == (12_500_000, 250, 30)
+    lines = AuditEntry.objects.filter(target_id="GNO_USDC").values_list("action", flat=True)
+    assert set(lines) == {"asset.added", "asset.changed"}
+    assert found_of("settings_logged") == []
 
 
 @pytest.fixture

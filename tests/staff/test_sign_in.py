@@ -50,6 +50,13 @@ def staff(clerk: User) -> Browser:
     return browser
 
 
+def test_who_signs_out_reads_so_and_is_asked_to_sign_in_again(staff: Browser) -> None:
+    said = text(staff.post("/admin/logout/"))
+    assert "Signed out" in said and "You’ve signed out of the staff site." in said
+    assert "quality time" not in said, "that is what Django says"
+    assert staff.get("/admin/").status_code == 302
+
+
 def test_staff_sign_in_at_the_dashboard_with_a_code(clerk: User) -> None:
     factor = second_factor.switch_on(clerk, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     browser = Browser()

@@ -256,6 +256,12 @@ class SignedPayment(Owned):
             ),
         ]
 
+    @property
+    def on_top_atomic(self) -> int:
+        """So much of it is for the network's fee, which the customer pays on top of the price."""
+        on_top: int = self.amount_atomic - self.offer.amount_atomic
+        return on_top
+
 
 class SignedPaymentStep(NotedStep):
     signed = models.ForeignKey(SignedPayment, on_delete=models.PROTECT, related_name="steps")

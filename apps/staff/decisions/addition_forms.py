@@ -13,7 +13,7 @@ from apps.chain.additions import DECIMALS_MAX, FEE_MODELS, AssetFacts, NetworkFa
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.core.models import Mode
-from apps.core.typed_amounts import Ambiguous, coins_typed
+from apps.core.typed_amounts import Ambiguous, coins_typed, percent_text
 from apps.core.web.forms import typographic
 from apps.staff.decisions.forms import AskForm, Line
 from apps.staff.plumbing.codes import code
@@ -21,6 +21,7 @@ from apps.staff.plumbing.unit_fields import amount_widget, count_widget
 from apps.stores.models import StaffRequest, User
 
 _SECONDS_PLACES = 3
+_PERCENT_PLACES = 2
 
 
 def _typed(placeholder: str = "", **options: Any) -> forms.CharField:
@@ -157,13 +158,41 @@ class AssetForm(_AdditionForm):
         required=False,
         help_text="Only on a network without a coin of its own.",
     )
+    sweep_minimum = forms.CharField(
+        label="Minimum sweep",
+        required=False,
+        widget=amount_widget(),
+        help_text=(
+            "In coins. Deposits are swept to the hot wallet from this amount on. Empty:"
+            " SWEEP_MINIMUMS."
+        ),
+    )
+    sweep_cost = forms.CharField(
+        label="Maximum cost of a sweep (%)",
+        required=False,
+        widget=amount_widget(),
+        help_text="Of the deposit. What is dearer waits. Empty: SWEEP_COST_PERCENT.",
+    )
+    sweep_after_days = _count(
+        label="Sweep smaller deposits after days",
+        required=False,
+        help_text="From 1 to 3,650. Empty: never.",
+    )
 
     def _read_numbers(self) -> None:
-        _read_number(self, "minimum", self.cleaned_data.get("decimals") or 0)
+        decimals = self.cleaned_data.get("decimals") or 0
+        _read_number(self, "minimum", decimals)
+        if self.cleaned_data.get("sweep_minimum"):
+            _read_number(self, "sweep_minimum", decimals)
+        if self.cleaned_data.get("sweep_cost"):
+            self.cleaned_data["sweep_cost"] = percent_text(self.cleaned_data["sweep_cost"])
+            _read_number(self, "sweep_cost", _PERCENT_PLACES)
 
     def _facts(self) -> AssetFacts:
         names = [each.name for each in fields(AssetFacts) if each.name in self.fields]
         data = {name: self.cleaned_data[name] for name in names}
+        days = data["sweep_after_days"]
+        data["sweep_after_days"] = "" if days is None else str(days)
         return AssetFacts(**{**data, "network": data["network"].pk})
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:

@@ -37,6 +37,7 @@ class StaffSite(AdminSite):
     site_header = site_title = "Tillgate staff"
     index_title = "Staff home"
     index_template = "staff/home.html"
+    logout_template = "staff/signed_out.html"
     enable_nav_sidebar = False
     site_url = f"{_DASHBOARD}/dashboard/"
 
@@ -115,6 +116,9 @@ class StaffSite(AdminSite):
     ) -> HttpResponse:
         context = {**self.each_context(request), "title": title}
         return render(request, f"staff/{template}.html", context, status=status)
+
+    def logout(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
+        return super().logout(request, {"title": "Signed out", **(extra_context or {})})
 
     def index(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
         return super().index(request, {**home.context(), **(extra_context or {})})

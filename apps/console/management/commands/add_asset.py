@@ -4,13 +4,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from apps.assets import sweep_terms
 from apps.chain.additions import AssetFacts, add_asset
 from apps.stores.command import OperatorCommand, Result
 
 
 class AddedAsset(Result, frozen=True, kw_only=True):
     """The asset that was added. `compared` says whether a node has confirmed contract and
-    decimals."""
+    decimals; how it is swept is None where the settings say it."""
 
     asset_id: str
     network: str
@@ -19,6 +20,9 @@ class AddedAsset(Result, frozen=True, kw_only=True):
     decimals: int
     compared: bool
     active: bool
+    sweep_minimum: str | None
+    sweep_cost_percent: str | None
+    sweep_after_days: int | None
 
 
 class Command(OperatorCommand[AddedAsset]):
@@ -42,6 +46,24 @@ class Command(OperatorCommand[AddedAsset]):
         parser.add_argument(
             "--pays-fees", action="store_true", help="the network takes its fees in this token"
         )
+        parser.add_argument(
+            "--sweep-minimum",
+            default="",
+            metavar="COINS",
+            help="deposits are swept from this amount on; left out: SWEEP_MINIMUMS",
+        )
+        parser.add_argument(
+            "--sweep-cost",
+            default="",
+            metavar="PERCENT",
+            help="what a sweep may cost of its deposit; left out: SWEEP_COST_PERCENT",
+        )
+        parser.add_argument(
+            "--sweep-after-days",
+            default="",
+            metavar="DAYS",
+            help="smaller deposits are swept after so many days; left out: never",
+        )
 
     def run(self, **options: Any) -> AddedAsset:
         asset, is_compared = add_asset(
@@ -57,6 +79,9 @@ class Command(OperatorCommand[AddedAsset]):
                 eip712_version=options["eip712_version"],
                 pays_banks=options["banks"],
                 pays_fees=options["pays_fees"],
+                sweep_minimum=options["sweep_minimum"],
+                sweep_cost=options["sweep_cost"],
+                sweep_after_days=options["sweep_after_days"],
             )
         )
         return AddedAsset(
@@ -67,4 +92,7 @@ class Command(OperatorCommand[AddedAsset]):
             decimals=asset.atomic_decimals,
             compared=is_compared,
             active=asset.is_active,
+            sweep_minimum=sweep_terms.minimum_text(asset),
+            sweep_cost_percent=sweep_terms.cost_text(asset),
+            sweep_after_days=asset.sweep_after_days,
         )

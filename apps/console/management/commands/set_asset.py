@@ -6,29 +6,23 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from apps.assets import sweep_terms
 from apps.assets.models import Asset
+from apps.assets.networks import priced_as
 from apps.assets.services import FINALITY_RULES, finality_of
+from apps.assets.sweep_terms import DEFAULT
 from apps.chain.activation import change_asset
 from apps.core.errors import NotFound
-from apps.core.money import atomic_from_coins, decimal_from_atomic, percentage_from_bps
 from apps.stores.command import OperatorCommand, Result
-
-# Has the settings say how an asset is swept.
-DEFAULT = "default"
-# Of each option its column, and the places of its number; None: those of the coin.
-_SWEEPING: dict[str, tuple[str, int | None]] = {
-    "sweep_minimum": ("sweep_minimum_atomic", None),
-    "sweep_cost": ("sweep_cost_bps", 2),
-    "sweep_after_days": ("sweep_after_days", 0),
-}
 
 
 class AssetResult(Result, frozen=True, kw_only=True):
-    """An asset as it is now."""
+    """An asset as it is now. `priced_as` is the coin whose rate it has."""
 
     asset_id: str
     network: str
     contract: str | None
+    priced_as: str
     active: bool
     confirmations: int
     finality: str
@@ -71,7 +65,7 @@ class Command(OperatorCommand[AssetResult]):
         )
 
     def run(self, **options: Any) -> AssetResult:
-        names = ("contract", "active", "confirmations", "finality", *_SWEEPING)
+        names = ("contract", "active", "confirmations", "finality", *sweep_terms.TERMS)
         if all(options[name] is None for name in names):
             *first, last = (f"--{name.replace('_', '-')}" for name in names)
             raise CommandError(f"Nothing to change: give {', '.join(first)} or {last}")
@@ -83,36 +77,23 @@ class Command(OperatorCommand[AssetResult]):
             finality=options["finality"],
             sweeping=_sweeping(options),
         )
-        minimum, cost = asset.sweep_minimum_atomic, asset.sweep_cost_bps
         return AssetResult(
             asset_id=asset.pk,
             network=asset.chain_id,
             contract=asset.contract_address,
+            priced_as=priced_as(asset.coin_symbol),
             active=asset.is_active,
             confirmations=asset.chain.required_confirmations,
             finality=finality_of(asset.chain),
-            sweep_minimum=None
-            if minimum is None
-            else decimal_from_atomic(minimum, asset.atomic_decimals),
-            sweep_cost_percent=None if cost is None else percentage_from_bps(cost),
+            sweep_minimum=sweep_terms.minimum_text(asset),
+            sweep_cost_percent=sweep_terms.cost_text(asset),
             sweep_after_days=asset.sweep_after_days,
         )
 
 
 def _sweeping(options: Mapping[str, Any]) -> dict[str, int | None]:
-    """The columns that are named. Raises NotFound and CommandError."""
+    """The columns that are named. Raises NotFound and NotSweptSo."""
     asset = Asset.objects.filter(pk=options["asset"]).first()
     if asset is None:
         raise NotFound("Asset not found")
-    changes: dict[str, int | None] = {}
-    for name, (column, places) in _SWEEPING.items():
-        text = options[name]
-        if text is None:
-            continue
-        value = None
-        if text != DEFAULT:
-            value = atomic_from_coins(text, asset.atomic_decimals if places is None else places)
-            if value is None:
-                raise CommandError(f"{text!r} is no number for --{name.replace('_', '-')}")
-        changes[column] = value
-    return changes
+    return sweep_terms.columns_of(options, asset.atomic_decimals)
