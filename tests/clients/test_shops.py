@@ -12,11 +12,12 @@ import pytest
 
 from apps.webhooks.catalogue import EVENTS, TEST_ONLY
 from tests.shops.__main__ import SHOPS
+from tests.shops.oscar import parts_of_the_guide
 from tests.stack import ROOT
 
 GUIDE = (ROOT / "docs" / "guide" / "shops.md").read_text()
 LINES_MAX = 400
-PYTHON = ("pretix", "django-payments")
+PYTHON = ("pretix", "django-payments", "oscar")
 # Those that are run with a plugin of ours; the others have one that somebody else wrote.
 OWN = [shop for shop in SHOPS if (ROOT / "clients" / shop).is_dir()]
 CODE = (".py", ".ts", ".js")
@@ -57,9 +58,18 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("shop", PYTHON)
 def test_a_package_has_every_source(wheels: Path, shop: str) -> None:
+    """And every template."""
     names = [name for one in wheels.glob("*.whl") for name in zipfile.ZipFile(one).namelist()]
     top = ROOT / "clients" / shop / "src"
-    assert {str(path.relative_to(top)) for path in sources(shop)} <= set(names)
+    files = [*sources(shop), *top.rglob("*.html")]
+    assert {str(path.relative_to(top)) for path in files} <= set(names)
+
+
+def test_the_guide_has_the_parts_that_the_shop_of_oscar_is_made_of() -> None:
+    parts = parts_of_the_guide()
+    assert list(parts) == ["shop/checkout/views.py", "shop/order/processing.py", "settings"]
+    for text in parts.values():
+        compile(text, "the guide", "exec")
 
 
 def test_the_package_for_pretix_says_what_pretix_looks_for(wheels: Path) -> None:

@@ -21,7 +21,7 @@ from tests.shops.parts import KEPT, Service, Shop
 from tests.shops.stories import STORIES, Story
 from tests.stack import Demo
 
-SHOPS = ("pretix", "pretix-bitpay", "vendure", "medusa", "django-payments", "n8n")
+SHOPS = ("pretix", "pretix-bitpay", "vendure", "medusa", "django-payments", "oscar", "n8n")
 
 
 def main() -> int:
@@ -37,7 +37,7 @@ def main() -> int:
         return tell(chosen, Service(json.loads(chosen.demo.read_text())))
     demo = Demo()
     try:
-        return tell(chosen, Service(demo.info))
+        return tell(chosen, Service(demo.info, demo.environ))
     finally:
         demo.stop()
 
@@ -62,7 +62,10 @@ def tell_stories(shop: Shop, service: Service, stories: dict[str, Story], only: 
             keep_pages(browser, "set_up")
             raise
         failed = 0
-        names = [name for name in stories if only in name and name not in shop.left_out]
+        left_out = dict(shop.left_out)
+        if service.environ is None:
+            left_out["refund_that_fails_later"] = "the running demo has no operator here"
+        names = [name for name in stories if only in name and name not in left_out]
         for name in names:
             began = time.monotonic()
             try:
@@ -75,7 +78,7 @@ def tell_stories(shop: Shop, service: Service, stories: dict[str, Story], only: 
             else:
                 print(f"ok {name} ({time.monotonic() - began:.0f} s)", flush=True)
         browser.close()
-    for name, reason in shop.left_out.items():
+    for name, reason in left_out.items():
         print(f"left out: {name} ({reason})")
     print(f"{shop.title}: {len(names) - failed} passed, {failed} failed")
     return 1 if failed or not names else 0

@@ -11,7 +11,7 @@ import requests
 from playwright.sync_api import Browser
 
 from dev.ports import free_port
-from tests.shops.parts import KEPT, Order, Program, Service, fresh, run
+from tests.shops.parts import KEPT, Order, Program, Service, fresh, run, visitor
 from tests.stack import ROOT, wait_for
 
 VERSION = "4.1.0"
@@ -163,10 +163,10 @@ class DjangoPayments:
         assert "payments_tillgate.W001" in self.manage("shell", "-c", told)
 
     def order(self, browser: Browser) -> Order:
-        page = browser.new_context().new_page()
+        page = visitor(browser).new_page()
         page.goto(self.url)
         page.get_by_role("button", name="Buy a mug").click()
-        page.get_by_role("button", name="Exact amount").wait_for(timeout=120_000)
+        page.get_by_role("button", name="Exact amount").wait_for()
         payment = self.service.payment(urlsplit(page.url).path.rpartition("/")[2])
         return Order(payment["order_id"], page, payment)
 

@@ -20,7 +20,7 @@ import requests
 from playwright.sync_api import Browser
 
 from dev.ports import free_port
-from tests.shops.parts import KEPT, Program, Service, fresh, run
+from tests.shops.parts import KEPT, Program, Service, fresh, run, visitor
 from tests.shops.postgres import Database
 from tests.stack import ROOT, wait_for
 
@@ -238,7 +238,7 @@ class N8n:
 
     def photograph(self, browser: Browser, folder: Path) -> None:
         """The form of the credential."""
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context = visitor(browser, 1280, 800)
         page = context.new_page()
         page.goto(f"{self.url}/signin")
         page.locator("input[type=email], input[name=emailOrLdapLoginId]").fill(OWNER["email"])

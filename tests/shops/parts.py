@@ -4,18 +4,37 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.stack import ROOT, Remote, wait_for
+from tests.stack import ROOT, WAIT_SECONDS, Remote, wait_for
 
 KEPT = ROOT / "var" / "shops"
 SECONDS = 1200
 LATE_SECONDS = 300.0
+PAGE_MILLISECONDS = 180_000
+# Nothing refuses simulated coins: this does what is done once a real transfer has failed.
+FAIL_REFUND = """
+import time
+from django.db import transaction
+from apps.payments.models import Refund
+from apps.payments.services.refund_progress import FOLLOWER
+end = time.monotonic() + {seconds}
+while not (found := Refund.objects.filter(payment_id="{payment}").first()):
+    assert time.monotonic() < end, "no refund was asked for"
+    time.sleep(0.1)
+with transaction.atomic():
+    row = FOLLOWER.locked(found.pk)
+    assert FOLLOWER.is_open(row), row.status
+    FOLLOWER.fail_unasked(
+        row, row.asset, row.amount_atomic, "The recipient refuses it", FOLLOWER.now(row)
+    )
+"""
 
 
 @dataclass(frozen=True)
@@ -76,6 +95,7 @@ class Service:
     """The running demo, as the shop's owner and as a customer see it."""
 
     info: dict[str, Any]
+    environ: dict[str, str] | None = None  # For commands of its operator; None if it is another's.
     api: Remote = field(init=False)
 
     def __post_init__(self) -> None:
@@ -101,6 +121,13 @@ class Service:
         wait_for(lambda: self.api("GET", "/test_clock")["status"], lambda told: told == "ready")
         self.api("POST", "/test_clock/advance", {"seconds": 90_000})
         self.api.until(payment, "expired", LATE_SECONDS)
+
+    def failing_refund(self, payment: str) -> "Program":
+        """A program that waits for a refund of the payment, and fails it as a network would."""
+        assert self.environ is not None
+        code = FAIL_REFUND.format(payment=payment, seconds=WAIT_SECONDS)
+        command = (sys.executable, "manage.py", "shell", "-c", code)
+        return Program(command, ROOT, self.environ, KEPT / "failed-refunds.log")
 
     def endpoint(self, url: str) -> str:
         rows = self.api("GET", "/webhook_endpoints")
@@ -130,6 +157,13 @@ class Program:
         if self.process.poll() is None:
             os.killpg(self.process.pid, number)
             self.process.wait(60)
+
+
+def visitor(browser: Browser, width: int = 1280, height: int = 900) -> BrowserContext:
+    """Somebody else's browser, which waits longer than usual: shops are slow on a busy machine."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    context.set_default_timeout(PAGE_MILLISECONDS)
+    return context
 
 
 def run(

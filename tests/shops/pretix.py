@@ -13,7 +13,7 @@ import requests
 from playwright.sync_api import Browser, Page
 
 from dev.ports import free_port
-from tests.shops.parts import KEPT, Order, Program, Service, fresh, run
+from tests.shops.parts import KEPT, Order, Program, Service, fresh, run, visitor
 from tests.stack import ROOT, wait_for
 
 VERSION = "2026.8.0"
@@ -159,7 +159,7 @@ class Pretix:
         page.wait_for_load_state("networkidle")
 
     def set_up(self, browser: Browser) -> None:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page = visitor(browser).new_page()
         self.sign_in(page)
         page.goto(self.settings)
         page.get_by_role("checkbox", name="Enable payment method").check()
@@ -181,7 +181,7 @@ class Pretix:
         self.picture(page, "checkout")
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Place binding order").click()
-        page.get_by_role("button", name="Exact amount").wait_for(timeout=120_000)
+        page.get_by_role("button", name="Exact amount").wait_for()
         payment = self.service.payment(urlsplit(page.url).path.rpartition("/")[2])
         return Order(self.name_of(payment), page, payment)
 
@@ -191,7 +191,7 @@ class Pretix:
 
     def before_payment(self, browser: Browser) -> Page:
         """A customer with a ticket in the cart, who is asked how to pay."""
-        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page = visitor(browser).new_page()
         page.goto(f"{self.url}/{ORGANIZER}/{EVENT}/")
         page.wait_for_load_state("networkidle")
         page.locator(f"input[name=item_{self.ticket}]").fill("1")

@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from tests.shops.owner import DashboardOwner
-from tests.shops.parts import Order, Service, run
+from tests.shops.parts import Order, Service, run, visitor
 from tests.shops.pretix import EVENT, ORGANIZER, VERSION, Pretix
 from tests.stack import ROOT
 
@@ -54,7 +54,7 @@ class PretixBitPay(Pretix):
 
     def set_up(self, browser: Browser) -> None:
         """The owner turns the API on, begins in pretix, approves in Tillgate, and comes back."""
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context = visitor(browser)
         tillgate = context.new_page()
         owner = DashboardOwner(self.service)
         owner.sign_in(tillgate)

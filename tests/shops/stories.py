@@ -5,13 +5,14 @@ import hmac
 import json
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import requests
 from playwright.sync_api import Browser
 
 from tests.shops.parts import Order, Service, Shop
-from tests.stack import wait_for
+from tests.stack import WAIT_SECONDS, wait_for
 
 Story = Callable[[Shop, Service, Browser], None]
 STORIES: dict[str, Story] = {}
@@ -112,6 +113,22 @@ def refunded_in_part_in_the_shop(shop: Shop, service: Service, browser: Browser)
     service.api.until(order.id, "refunded")
     assert service.payment(order.id)["refund_state"] == "partial"
     wait_for(lambda: shop.refunded(order), lambda found: found == "5.00")
+    order.page.close()
+
+
+@story
+def refund_that_fails_later(shop: Shop, service: Service, browser: Browser) -> None:
+    """The shop had booked it; nothing is refunded, and the order is paid as before."""
+    order = shop.order(browser)
+    service.pay(order.id)
+    becomes(shop, order, "paid")
+    failing = service.failing_refund(order.id)
+    shop.refund(order, order.payment["settlement_amount"])
+    assert failing.process.wait(WAIT_SECONDS) == 0
+    (sent,) = service.api("GET", f"/payments/{order.id}/refunds")
+    assert sent["status"] == "failed"
+    becomes(shop, order, "paid")
+    assert Decimal(shop.refunded(order)) == 0
     order.page.close()
 
 

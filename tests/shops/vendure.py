@@ -14,11 +14,12 @@ from playwright.sync_api import Browser
 
 from dev.ports import free_port
 from tests.clients import npm
-from tests.shops.parts import KEPT, Order, Program, Service, fresh, run
+from tests.shops.parts import KEPT, Order, Program, Service, fresh, run, visitor
 from tests.stack import ROOT, wait_for
 
 VERSION = "3.7.3"
 SQLITE = "12.11.1"
+TYPESCRIPT = "typescript@5.9.3"  # The plugin's package is compiled when it is packed.
 PRICE = 2300
 CHANNEL = "harbor-channel"
 OWNER = {"identifier": "owner", "password": "a long password of vendure"}
@@ -137,10 +138,12 @@ class Vendure:
         if not (self.kept / "node_modules" / "@vendure" / "core").exists():
             self.kept.mkdir(parents=True)
             (self.kept / "package.json").write_text('{"name": "shop", "private": true}')
-            wanted = (f"@vendure/core@{VERSION}", f"better-sqlite3@{SQLITE}")
+            wanted = (f"@vendure/core@{VERSION}", f"better-sqlite3@{SQLITE}", TYPESCRIPT)
             run(["npm", "install", *quiet, *wanted], self.kept)
             # Its program isn't in the package; without a download it is compiled, for minutes.
-            run(["npm", "rebuild", "better-sqlite3", "--build-from-source"], self.kept)
+            driver = self.kept / "node_modules" / "better-sqlite3"
+            if not list(driver.glob("build/Release/better_sqlite3.node")):
+                run(["npm", "rebuild", "better-sqlite3", "--build-from-source"], self.kept)
         client = next(npm.package().glob("*.tgz"))
         run(["npm", "install", *quiet, "--no-save", client], self.kept)
 
@@ -216,10 +219,10 @@ class Vendure:
         )
 
     def order(self, browser: Browser) -> Order:
-        page = browser.new_context().new_page()
+        page = visitor(browser).new_page()
         page.goto(f"{self.url}/health")
         page.goto(page.evaluate(CHECKOUT, [self.variant, f"{self.url}/health"]))
-        page.get_by_role("button", name="Exact amount").wait_for(timeout=120_000)
+        page.get_by_role("button", name="Exact amount").wait_for()
         payment = self.service.payment(urlsplit(page.url).path.rpartition("/")[2])
         return Order(payment["order_id"], page, payment)
 

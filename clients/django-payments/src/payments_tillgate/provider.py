@@ -14,7 +14,9 @@ from payments import PaymentError, PaymentStatus, RedirectNeeded, get_payment_mo
 from payments.core import BasicProvider
 from payments.models import BasePayment
 
-UNPAID = (PaymentStatus.WAITING, PaymentStatus.INPUT, PaymentStatus.REJECTED)
+OPEN = (PaymentStatus.WAITING, PaymentStatus.INPUT)
+UNPAID = (*OPEN, PaymentStatus.REJECTED)
+PAID = (PaymentStatus.CONFIRMED, PaymentStatus.REFUNDED)
 ENDED = ("expired", "failed", "refunded")
 NOT_OURS = 200  # Whoever delivers it has nothing to repeat.
 
@@ -41,7 +43,7 @@ class TillgateProvider(BasicProvider):
                 amount=_amount(payment.total, payment.currency),
                 currency=payment.currency,
                 title=payment.description[:100] or f"Payment {payment.pk}",
-                order_id=str(payment.pk),
+                order_id=str(getattr(payment, "order_number", payment.pk)),
                 success_url=way_back,
                 failed_url=way_back,
                 metadata={
@@ -113,32 +115,37 @@ class TillgateProvider(BasicProvider):
             payment.change_status(PaymentStatus.CONFIRMED)
         if remote.id != payment.transaction_id:
             return payment
-        if remote.status in ENDED and payment.status in UNPAID:
+        if remote.status in ENDED and payment.status in OPEN:
             payment.change_status(PaymentStatus.REJECTED, remote.state_reason or remote.status)
-        if payment.status == PaymentStatus.CONFIRMED:
+        if payment.status in PAID:
             self._bring_refunds(payment, remote)
         return payment
 
     def _bring_refunds(self, payment: BasePayment, remote: Any) -> None:
-        """Those begun in Tillgate; those begun here have been taken off already."""
-        known = getattr(payment.attrs, "refunds", [])
+        """Those begun in Tillgate; those begun here have been taken off already, and come back when
+        they fail."""
+        known, failed = _refunds(payment)
+        is_news = False
         for sent in self.client.refunds.list(remote.id):
-            if sent.id in known and sent.status == "failed":
-                known = [one for one in known if one != sent.id]
+            if sent.id in known and sent.status == "failed" and sent.id not in failed:
+                failed = [*failed, sent.id]
+                is_news = True
                 payment.captured_amount = payment.total
                 payment.message = f"A refund failed: {sent.failure_reason}"
             elif sent.id not in known and sent.status == "confirmed":
                 known = [*known, sent.id]
                 payment.captured_amount -= _worth(payment, remote, sent)
-        payment.attrs.refunds = known
+        payment.attrs.refunds, payment.attrs.failed_refunds = known, failed
         payment.save()
-        if payment.captured_amount <= 0:
+        if payment.captured_amount <= 0 and payment.status == PaymentStatus.CONFIRMED:
             payment.change_status(PaymentStatus.REFUNDED)
+        elif is_news and payment.status == PaymentStatus.REFUNDED:
+            payment.change_status(PaymentStatus.CONFIRMED, payment.message)
 
     def refund(self, payment: BasePayment, amount: Decimal | None = None) -> Decimal:
         """The first refund of a payment is its last. It is under way when this returns."""
         wanted = payment.captured_amount if amount is None else amount
-        known = getattr(payment.attrs, "refunds", [])
+        known, _failed = _refunds(payment)
         try:
             (sent, *_rest) = self.client.refunds.create(
                 payment.transaction_id,
@@ -168,6 +175,11 @@ def _known(token: str) -> BasePayment | None:
 
 def _amount(amount: Decimal, currency: str) -> str:
     return str(amount.quantize(Decimal(1 if currency == "JPY" else "0.01")))
+
+
+def _refunds(payment: BasePayment) -> tuple[list[str], list[str]]:
+    """IDs of those that are counted, and of those of them that failed."""
+    return getattr(payment.attrs, "refunds", []), getattr(payment.attrs, "failed_refunds", [])
 
 
 def _is_paid(payment: BasePayment, remote: Any) -> bool:
