@@ -10,6 +10,7 @@ from apps.chain.encoding import bloom as blooms
 from apps.chain.encoding.keccak import keccak
 from apps.chain.models import Deposit, Head
 from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.evm.block_headers import settles_later
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, LocalChain
 from tests.chain.proxy import Proxy
@@ -48,6 +49,36 @@ def test_logs_that_lack_what_the_header_promises_are_not_believed(
     watcher.read()
     assert amounts() == [5, 6, 7]
     blocks_are_linked()
+
+
+def test_a_network_that_settles_its_own_blocks_is_not_believed_otherwise(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
+    """What a node adds to a header doesn't switch off what it is compared with."""
+    chain.put(LOGGER, USDC)
+    watcher.read()
+    proxy.settle_later()
+    chain.log_transfers(USDC, (address, 5))
+    chain.mine(2)
+    with pytest.raises(Inconsistent, match="more logs than were listed"):
+        watcher.read()
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "block", "is_later"),
+    [
+        ("avalanche", {"settledHeight": "0x0"}, True),
+        ("avalanche_fuji", {"settledHeight": "0x5"}, True),
+        ("avalanche", {"settledHeight": None}, False),
+        ("avalanche", {}, False),
+        ("base", {"settledHeight": "0x5"}, False),
+        ("gnosis", {"settledHeight": "0x5"}, False),
+    ],
+)
+def test_blocks_settle_later_where_the_network_does_and_they_say_so(
+    chain_id: str, block: dict[str, str | None], is_later: bool
+) -> None:
+    assert settles_later(chain_id, block) is is_later
 
 
 def test_one_of_two_equal_transfers_that_is_left_out_is_missed(

@@ -21,6 +21,7 @@ from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, Deposit, HotWallet, OutgoingTransaction
 from apps.chain.networks import catalog
+from apps.chain.node_checks import check_node
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.chain.watching.watcher import Watcher
 from apps.console.health import readyz
@@ -38,6 +39,7 @@ from tests import auditing, make
 from tests import keystores as made
 from tests.cast import Api, Shop
 from tests.chain.local import LocalChain, program
+from tests.chain.proxy import Proxy
 
 pytestmark = pytest.mark.chain
 # The dollar of each EVM network that has a coin of its own for fees.
@@ -115,6 +117,8 @@ USUAL = ("ethereum", "base", "optimism", "arbitrum", "avalanche")
 # none, and its nodes may still show one that isn't accepted.
 REORGANIZED = {"ethereum": 2, "polygon": 2, "avalanche": 1}
 SEQUENCED = 5
+# Whose headers have the receipts of blocks before.
+SETTLED_LATER = ("avalanche", "avalanche_fuji")
 
 
 def rules(chain_id: str) -> Sequence[str]:
@@ -134,7 +138,10 @@ def opened(chain_id: str, settings: Any) -> Iterator[Place]:
     final = ("--slots-in-an-epoch", "1")
     local = LocalChain(anvil, *final, *rules(chain_id), chain_id=IDS[chain_id])
     local.call("anvil_setBlockTimestampInterval", max(1, row.block_milliseconds // 1000))
-    settings.CHAIN_URLS = {chain_id: [local.url]}
+    shown = Proxy(local.url)
+    if chain_id in SETTLED_LATER:
+        shown.settle_later()
+    settings.CHAIN_URLS = {chain_id: [shown.url if shown.changes else local.url]}
     settings.CHAIN_START_BLOCKS = {chain_id: 0}
     signing_rounds.introduce()
     refresh()
@@ -148,6 +155,7 @@ def opened(chain_id: str, settings: Any) -> Iterator[Place]:
     found.read()
     yield found
     found.watcher.close()
+    shown.close()
     local.close()
 
 
@@ -164,6 +172,19 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
 
 def test_deposit_sweep_payout_refund_and_books(place: Place, bakery: Shop) -> None:
     tell_the_story(place, bakery)
+
+
+@pytest.mark.parametrize("place", ["avalanche"], indirect=True)
+def test_a_node_whose_headers_have_the_receipts_of_blocks_before_can_be_used(
+    place: Place, settings: Any
+) -> None:
+    place.local.mint(str(place.token.contract_address), place.hot, DOLLAR)
+    [url] = settings.CHAIN_URLS["avalanche"]
+    [found] = [one for one in check_node(place.chain, url) if one.ability == "blocks and headers"]
+    assert (found.verdict, found.text) == (
+        "instead",
+        "receipts can't be compared with the header: the node is believed",
+    )
 
 
 @pytest.fixture

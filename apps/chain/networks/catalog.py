@@ -53,7 +53,8 @@ class CatalogNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     that fees are paid in. `wallet_url` is a public node for wallets that don't have the network
     yet. `fee_ceiling` is the most that is offered for gas and `tip_floor` the least beyond the base
     fee, in gwei; `gas_margin` what gas limits are above the estimate, in percent: 0 for none of its
-    own. `finality_tag`, `counts_confirmations` and `tag_confirmations` are the rule by which blocks
+    own. On a network that `settles_later`, headers may have what blocks before have done, and say
+    so. `finality_tag`, `counts_confirmations` and `tag_confirmations` are the rule by which blocks
     count (apps/assets/models.py).
     """
 
@@ -77,6 +78,7 @@ class CatalogNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fee_ceiling: int = 0
     tip_floor: int = 0
     gas_margin: int = 0
+    settles_later: bool = False
     family: Literal["evm", "bitcoin"] = "evm"
 
 

@@ -9,21 +9,27 @@ from typing import Any
 
 from apps.chain.encoding import bloom as blooms
 from apps.chain.networks.base import BlockHeader, Inconsistent
-from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC, has_some, integer
+from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC, has_some, integer, settles_later
 from apps.chain.providers.base import Call, Nodes, RpcError
 
 _MALFORMED = (TypeError, KeyError, ValueError, AttributeError)
 
 
 def read_logs(
-    nodes: Nodes, headers: Sequence[BlockHeader], blocks: Sequence[Any], contracts: Sequence[str]
+    nodes: Nodes,
+    chain_id: str,
+    headers: Sequence[BlockHeader],
+    blocks: Sequence[Any],
+    contracts: Sequence[str],
 ) -> list[list[Any]]:
     """The logs of our tokens in each block, perhaps among others; none when there are no tokens.
     Raises Inconsistent when a list of transactions or logs is not all of its block."""
     counts: list[Call] = [
         ("eth_getBlockTransactionCountByHash", [header.hash]) for header in headers
     ]
-    told_blooms = [blooms.read(block) for block in blocks]
+    told_blooms = [
+        None if settles_later(chain_id, block) else blooms.read(block) for block in blocks
+    ]
     busy = [
         header
         for header, bloom in zip(headers, told_blooms, strict=True)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from apps.chain.networks.base import BlockHeader, Inconsistent
+from apps.chain.networks.catalog import network_in_catalog
 
 # The root of a trie with nothing in it, and what replaces it where a node takes the hash of no
 # bytes or of an empty list (the first block of Hardhat's nodes, for one).
@@ -27,6 +28,16 @@ def header_of(block: Any) -> BlockHeader:
         )
     except (TypeError, KeyError, ValueError, OverflowError):
         raise Inconsistent("a node's answer isn't a block") from None
+
+
+def settles_later(chain_id: str, block: Any) -> bool:
+    """Tell whether a header has the filter and the root of the receipts of blocks before, which it
+    settles, and not of its own. Only of networks that do so: the word of another's node would
+    switch off what it is compared with (decision 974)."""
+    network = network_in_catalog(chain_id)
+    if network is None or not network.settles_later:
+        return False
+    return isinstance(block, dict) and block.get("settledHeight") is not None
 
 
 def has_some(root: Any) -> bool:

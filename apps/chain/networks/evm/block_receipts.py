@@ -11,7 +11,7 @@ from typing import Any
 from apps.chain.encoding import receipts as encoding
 from apps.chain.encoding.receipts import Receipt
 from apps.chain.networks.base import Inconsistent
-from apps.chain.networks.evm.block_headers import EMPTY_ROOT, has_some, integer
+from apps.chain.networks.evm.block_headers import EMPTY_ROOT, has_some, integer, settles_later
 from apps.chain.networks.evm.block_roots import MALFORMED, NotComparable, agreed
 from apps.chain.providers.base import Nodes, RpcError
 
@@ -35,11 +35,11 @@ _FEES = (
 def read_receipts(nodes: Nodes, chain_id: str, block: Any) -> ByHash | None:
     """The receipts of a block as a node tells it, by their transaction; without those that no root
     has. None where they can't be compared with the header. Raises Inconsistent, or RpcError."""
-    inside = agreed(chain_id, "receipts", block, lambda: _compare(nodes, block))
+    inside = agreed(chain_id, "receipts", block, lambda: _compare(nodes, chain_id, block))
     return None if inside is None else {_hash_of(item["transactionHash"]): item for item in inside}
 
 
-def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
+def _compare(nodes: Nodes, chain_id: str, block: Any) -> tuple[list[Receipt], bool]:
     """The receipts that the root has, and whether it is theirs. Raises NotComparable, Inconsistent,
     or RpcError."""
     try:
@@ -47,6 +47,8 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
         listed = [_hash_of(item) for item in block["transactions"]]
     except MALFORMED:
         raise Inconsistent("a node's answer isn't a block") from None
+    if settles_later(chain_id, block):
+        raise NotComparable("the header has the receipts of blocks before")
     if not _says_something(block):
         raise NotComparable("the header has no root of receipts")
     receipts = _ask(nodes, block_hash, listed)

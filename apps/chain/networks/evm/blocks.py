@@ -37,7 +37,9 @@ def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
     return headers
 
 
-def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
+def read_blocks(
+    nodes: Nodes, chain_id: str, numbers: Sequence[int], contracts: Sequence[str]
+) -> list[BlockRead]:
     """Blocks by number with their transfers: one call per block, and two more for the number of its
     transactions and the logs of the tokens. Raises Inconsistent where they contradict its header.
     """
@@ -45,7 +47,7 @@ def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) 
     headers = [header_of(item) for item in blocks]
     if [item.number for item in headers] != list(numbers):
         raise Inconsistent("a node answered with another block")
-    logs = read_logs(nodes, headers, blocks, contracts)
+    logs = read_logs(nodes, chain_id, headers, blocks, contracts)
     contract_names = frozenset(contracts)
     return [
         BlockRead(

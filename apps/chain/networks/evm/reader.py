@@ -46,7 +46,7 @@ class EvmReader:
         return blocks.read_headers(self.nodes, numbers)
 
     def blocks(self, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
-        return blocks.read_blocks(self.nodes, numbers, contracts)
+        return blocks.read_blocks(self.nodes, self._chain_id, numbers, contracts)
 
     def check(self, block: BlockRead, arrivals: Sequence[Arrival]) -> None:
         paying = {transfer.tx_hash for _, transfer in arrivals if not transfer.contract}
