@@ -86,7 +86,7 @@ class Processes:
         Before any thread runs, and with no connection open: neither survives a fork.
         """
         if sys.platform == "linux":
-            self._warm = {name: Warm(name, command) for name, command in commands.items()}
+            self._warm |= {name: Warm(name, command) for name, command in commands.items()}
 
     def start(self, name: str, command: list[str]) -> None:
         if self.is_stopping:

@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.db import connections
 
 from dev import demo_environment, embedded
@@ -111,19 +112,39 @@ def _read_environment(gate: int) -> bytes:
 
 
 def take_role() -> None:
-    """The settings were read before: the role is this process's own."""
+    """The settings were read before: the role is this process's own, and so is that it approves
+    nothing."""
     connections.settings["default"]["USER"] = urlsplit(os.environ["DATABASE_URL"]).username or ""
+    if os.environ.get("APPROVAL_KEYS") == "none":
+        settings.APPROVAL_KEYS = []
 
 
 def execute(command: list[str]) -> None:
     """The program of a command line, in this process."""
+    if command[0] == "nice":
+        os.nice(int(command[2]))
+        command = command[3:]
     sys.argv = command
     if command[0] == sys.executable:
         from django.core.management import execute_from_command_line
 
         execute_from_command_line(command[1:])
+    elif Path(command[0]).name == "granian":
+        _serve()
     else:
         from celery.__main__ import main
 
         warnings.filterwarnings("ignore", message="You're running the worker with superuser")
         main()
+
+
+def _serve() -> None:
+    """The web server. Its workers are forks of it, so all routes are loaded here, once for all."""
+    from django.urls import get_resolver
+    from granian.cli import entrypoint
+
+    from config import memory
+
+    get_resolver().url_patterns  # noqa: B018  # all routes and what they load
+    memory.freeze_loaded()
+    entrypoint()

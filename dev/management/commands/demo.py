@@ -24,6 +24,7 @@ from apps.core import local_chain
 from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.stores.command import Result
 from apps.stores.models import Store, User
+from config import memory
 from dev import demo_environment, running
 from dev.demo import (
     agents,
@@ -121,10 +122,11 @@ class Command(BaseCommand):
         contracts = self.step("tokens on the local chain", self._tokens)
         if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
             self.step("exchange on the local chain", lambda: self._exchange(contracts))
+        web = runner.web(port)
         commands = runner.beside_web()
-        self.warm_up(commands)
+        self.warm_up({"web": web}, commands)
         # It loads while the store is made, and hears as soon as it answers.
-        self.processes.start("web", runner.web(port))
+        self.processes.start("web", web)
         threading.Thread(target=self._tell_page, args=(port,), daemon=True).start()
         store, merchant, credentials = self.step("demo store", self._store)
         self.step("hot wallets", lambda: hot_wallets.fill(contracts))
@@ -137,14 +139,17 @@ class Command(BaseCommand):
         ).start()
         return self.processes.watch() or int(self.is_broken)
 
-    def warm_up(self, commands: dict[str, list[str]]) -> None:
-        """Loads once what the processes would load five times, and what they need besides no
-        earlier than they do."""
+    def warm_up(self, web: dict[str, list[str]], commands: dict[str, list[str]]) -> None:
+        """Loads once what the processes would load seven times, and what they need besides no
+        earlier than they do. The web server has no use for what workers load."""
+        connections.close_all()
+        memory.freeze_loaded()  # a collection writes to all that it looks at
+        self.processes.warm(web)
         from config.celery import app
 
         app.loader.import_default_modules()
         app.finalize()
-        connections.close_all()
+        memory.freeze_loaded()
         self.processes.warm(commands)
 
     def say(self, text: str) -> None:
