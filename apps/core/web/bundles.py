@@ -1,4 +1,5 @@
-"""Stylesheets that pages load together, as one file each: a browser asks once for all of them.
+"""Stylesheets and scripts that pages load together, as one file each: a browser asks once for all
+of them.
 
 They stay separate files to be edited. A bundle is written where files are found: for a server that
 serves them itself, and for `collectstatic` (decision 958).
@@ -22,6 +23,7 @@ BUNDLES = {
     "css/room.css": _ROOM,
     "css/home_page.css": ("css/lists.css", "css/home.css"),
     "css/dashboard_page.css": (*_PAGE, *_ROOM, "css/dashboard.css"),
+    "js/dashboard_page.js": ("js/app.js", "js/dashboard.js", "js/passkeys.js"),
 }
 
 
@@ -48,7 +50,7 @@ class BundleFinder(BaseFinder):
     def _written(self, name: str) -> Path:
         """Its file, as its parts are now; processes that write it at once write the same."""
         parts = [settings.BASE_DIR / "static" / part for part in BUNDLES[name]]
-        content = "".join(part.read_text() for part in parts)
+        content = "".join(_part(part) for part in parts)
         file = Path(self.storage.path(name))
         if not file.exists() or file.read_text() != content:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -57,3 +59,9 @@ class BundleFinder(BaseFinder):
             Path(written.name).chmod(0o644)
             os.replace(written.name, file)
         return file
+
+
+def _part(file: Path) -> str:
+    """Its text; a script's names stay its own."""
+    text = file.read_text()
+    return f"{{\n{text}}}\n" if file.suffix == ".js" else text
