@@ -54,4 +54,4 @@ RUN python manage.py collectstatic --noinput --verbosity 0 \
 USER tillgate
 EXPOSE 8000
 HEALTHCHECK NONE
-CMD ["granian", "--interface", "asginl", "--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "25", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--backpressure", "5000", "config.asgi:application"]
+CMD ["python", "-m", "config.web", "--interface", "asginl", "--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "25", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--backpressure", "5000", "config.asgi:application"]

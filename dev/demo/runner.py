@@ -23,7 +23,7 @@ from django.conf import settings
 
 from apps.audit import grants
 from dev import processes
-from dev.demo.warm import Warm
+from dev.demo.warm import WEB_PROGRAM, Warm
 
 KILL_SECONDS = 3.0
 LOOK_SECONDS = 0.1
@@ -193,8 +193,10 @@ def of_role(name: str, database_url: str) -> dict[str, str]:
 def web(port: int) -> list[str]:
     """The command line of the web server. It yields to what moves money, however many pages are
     asked for."""
-    granian = [
-        str(Path(sys.executable).parent / "granian"),
+    server = [
+        sys.executable,
+        "-m",
+        WEB_PROGRAM,
         "--interface",
         "asginl",
         "--no-ws",
@@ -203,7 +205,7 @@ def web(port: int) -> list[str]:
     ]
     yielding = ["nice", "-n", str(WEB_NICE)] if shutil.which("nice") else []
     where = ["--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning"]
-    return [*yielding, *granian, *where, "config.asgi:application"]
+    return [*yielding, *server, *where, "config.asgi:application"]
 
 
 def jobs() -> dict[str, list[str]]:

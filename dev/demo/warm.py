@@ -18,9 +18,11 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import connections
 
+from config import web
 from dev import demo_environment, embedded
 
 WAIT_SECONDS = 0.02
+WEB_PROGRAM = "config.web"
 # What writes to those that wait, in the process that forked them: a copy in another child would
 # keep a pipe open.
 _gates: list[int] = []
@@ -125,26 +127,15 @@ def execute(command: list[str]) -> None:
         os.nice(int(command[2]))
         command = command[3:]
     sys.argv = command
-    if command[0] == sys.executable:
+    if command[1:3] == ["-m", WEB_PROGRAM]:
+        sys.argv = command[2:]
+        web.serve()
+    elif command[0] == sys.executable:
         from django.core.management import execute_from_command_line
 
         execute_from_command_line(command[1:])
-    elif Path(command[0]).name == "granian":
-        _serve()
     else:
         from celery.__main__ import main
 
         warnings.filterwarnings("ignore", message="You're running the worker with superuser")
         main()
-
-
-def _serve() -> None:
-    """The web server. Its workers are forks of it, so all routes are loaded here, once for all."""
-    from django.urls import get_resolver
-    from granian.cli import entrypoint
-
-    from config import memory
-
-    get_resolver().url_patterns  # noqa: B018  # all routes and what they load
-    memory.freeze_loaded()
-    entrypoint()

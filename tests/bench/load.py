@@ -120,7 +120,7 @@ def environment(role: str = "") -> dict[str, str]:
 
 
 def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(300):
+    for _ in range(1200):
         if process.poll() is not None:
             raise SystemExit("a server did not start")
         try:

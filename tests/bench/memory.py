@@ -197,7 +197,7 @@ def main() -> None:
             then = before.get(pid)
             if now is not None:
                 print(f"{then.rss if then else 0:10.0f} {now.rss:6.0f} {now.pss:6.0f}  {now.name}")
-                if "granian" in now.name or "tillgate web" in now.name:
+                if "tillgate web" in now.name:
                     web = max(web, now.rss)
         figure("web process after the mixed load, MB", web)
         figure("memory of the whole demo, MB", whole_demo_mb())

@@ -56,7 +56,7 @@ def addresses(files: dict[str, Variables]) -> dict[str, DatabaseAddress]:
             known |= files.get(file, {})
         if "DATABASE_URL" in known:
             pooled = DatabaseAddress(known["DATABASE_URL"], known.get("DATABASE_POOLER") == "true")
-            arguments = service.get("command", ["granian"])
+            arguments = service.get("command", ["python", "-m", "config.web"])
             arguments = arguments[1:] if arguments[0] == "python" else arguments
             found[name] = address_of(pooled, known.get("DATABASE_DIRECT_URL", ""), arguments)
     return found

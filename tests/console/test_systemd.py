@@ -148,7 +148,7 @@ def test_the_signer_alone_is_handed_the_seed() -> None:
 def test_systemd_reads_every_unit(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
-    for program in ("python", "celery", "granian"):
+    for program in ("python", "celery"):
         (programs / program).write_text("#!/bin/sh\n")
         (programs / program).chmod(0o755)
     for path in UNITS.glob("tillgate*.*"):

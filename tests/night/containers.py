@@ -31,10 +31,6 @@ from celery.__main__ import main
 sys.argv[0] = "celery"
 sys.exit(main())
 """
-_GRANIAN = """import sys
-from granian.cli import entrypoint
-sys.exit(entrypoint())
-"""
 
 
 class Image:
@@ -72,7 +68,7 @@ class Image:
     def _make_programs(self) -> None:
         self.programs.mkdir(parents=True)
         python = shlex.quote(sys.executable)
-        for name, text in (("python", ""), ("celery", _CELERY), ("granian", _GRANIAN)):
+        for name, text in (("python", ""), ("celery", _CELERY)):
             script = self.programs / f"run_{name}.py"
             script.write_text(text)
             run = shlex.quote(str(script)) if text else ""
@@ -146,7 +142,7 @@ class Containers(Machine):
         if not pooler.prepares():
             environment.pop("DATABASE_PREPARED_STATEMENTS", None)
         words = [self.here(name, word) for word in command or self.image.command]
-        if words[0] == "granian":
+        if "config.web" in words:
             words[words.index("--port") + 1] = str(self.port)
             words[words.index("--host") + 1] = "127.0.0.1"
         return Program(

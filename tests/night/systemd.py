@@ -140,7 +140,7 @@ class Systemd(Machine):
     def _command(self, unit: str, line: str) -> list[str]:
         credentials = str(self.folder / "credentials" / unit)
         words = shlex.split(line.replace("${CREDENTIALS_DIRECTORY}", credentials))
-        if "granian" in words[0]:
+        if "config.web" in words:
             words[words.index("--port") + 1] = str(self.port)
         if "collectstatic" in words:
             # Compressing the files of pages takes half a minute, and no page is asked for here.

@@ -28,7 +28,8 @@ def shipped_command(port: int) -> list[str]:
     command[0] = str(Path(sys.executable).parent / command[0])
     command[command.index("--host") + 1] = "127.0.0.1"
     command[command.index("--port") + 1] = str(port)
-    return [*command[:1], "--log-level", "warning", *command[1:]]
+    at = command.index("config.web") + 1
+    return [*command[:at], "--log-level", "warning", *command[at:]]
 
 
 @pytest.hookimpl(tryfirst=True)

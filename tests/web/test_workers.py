@@ -1,8 +1,21 @@
-"""The web process outlives its workers."""
+"""The web process outlives its workers, and has loaded what they run."""
+
+import re
+from pathlib import Path
 
 from dev.demo import runner
 from tests.stack import wait_for
 from tests.web.wire import Web
+
+# Of the 95 MB that are loaded: what is used is written to, and then a worker's own.
+SHARED_MB_MIN = 20
+
+
+def test_workers_share_what_the_server_has_loaded(web: Web) -> None:
+    for worker in web.workers():
+        told = Path(f"/proc/{worker}/smaps_rollup").read_text()
+        shared = re.search(r"^Shared_Dirty:\s+(\d+) kB", told, re.MULTILINE)
+        assert shared is not None and int(shared[1]) > SHARED_MB_MIN * 1024
 
 
 def test_a_killed_worker_comes_back_and_the_others_go_on_answering(web: Web) -> None:
