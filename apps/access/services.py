@@ -449,7 +449,7 @@ def _look_up_sql(model: type[models.Model]) -> tuple[Narrowing, list[str], list[
     fields, store_fields = (
         [field.attname for field in table._meta.concrete_fields] for table in (model, Store)
     )
-    return Narrowing(_look_up_text(model)), fields, store_fields
+    return Narrowing(_look_up_text(model), stays=True), fields, store_fields
 
 
 def _look_up_text(model: type[models.Model]) -> str:

@@ -142,7 +142,8 @@ _LEGS = (
 _POST = Statement(
     "SELECT * FROM ledger_post(%(key)s, %(kind)s, %(mode)s, %(reference)s, %(at)s, "  # noqa: S608
     + _LEGS
-    + ", %(reason)s, %(staff_id)s)"
+    + ", %(reason)s, %(staff_id)s)",
+    stays=True,
 )
 
 

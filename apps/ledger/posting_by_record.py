@@ -70,7 +70,8 @@ def _statement(kind: str) -> Statement:
     names = _POSTED[kind][1].split()
     cells = [*(f"%({name})s::{_TYPES[name]}" for name in names), "%(at)s::timestamptz"]
     return Statement(
-        f"SELECT movement_id, is_new, moved_atomic FROM {FUNCTIONS[kind]}({', '.join(cells)})"  # noqa: S608  # our own names
+        f"SELECT movement_id, is_new, moved_atomic FROM {FUNCTIONS[kind]}({', '.join(cells)})",  # noqa: S608  # our own names
+        stays=True,
     )
 
 

@@ -77,7 +77,8 @@ SELECT ARRAY(SELECT id FROM webhook_delivery)
 """)  # noqa: S608  # no input in it
 _RECORD = sql.Statement(
     # No input in it.
-    f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608
+    f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)",  # noqa: S608
+    stays=True,
 )
 
 

@@ -28,7 +28,8 @@ class PricedAsset:
     own_wallet_id: uuid.UUID | None = None
 
 
-_PRICED = sql.Statement(f"""
+_PRICED = sql.Statement(
+    f"""
 SELECT {ASSET_COLUMNS}, r.rate, r.source, (
     SELECT w.wallet_id FROM chain_walletchoice w
     WHERE w.store_id = k.store_id AND w.mode = k.mode AND w.asset_id = a.id
@@ -42,7 +43,9 @@ JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.vali
 WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND k.suspended_at IS NULL
     AND {IS_WORTH_ENOUGH}
 ORDER BY a.position, a.id
-""")  # noqa: S608  # nothing but names of our own is put in
+""",  # noqa: S608  # nothing but names of our own is put in
+    stays=True,
+)
 
 
 def accepted_priced(

@@ -11,7 +11,8 @@ from apps.payouts.models import PayoutSettings
 from apps.payouts.services.caps import Cap
 from apps.stores.models import Store
 
-_TERMS = Statement("""
+_TERMS = Statement(
+    """
 SELECT c.per_tx_atomic, c.daily_atomic,
        EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s
            AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
@@ -26,7 +27,9 @@ FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(st
     AND c.asset_id = %(asset_id)s
 LEFT JOIN payouts_approvalrule r ON r.store_id = %(store_id)s AND r.mode = %(mode)s
 LEFT JOIN payouts_payoutsettings s ON s.store_id = %(store_id)s
-""")
+""",
+    stays=True,
+)
 DAY = timedelta(days=1)
 
 

@@ -17,7 +17,7 @@ from django.db.backends.postgresql import base
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from apps.core.db import tenancy
-from apps.core.db.postgresql.prepared import KeptStatements
+from apps.core.db.postgresql.prepared import KeptStatements, PreparedCursor
 from apps.core.db.tenancy import NOBODY, SETTINGS, Scope
 
 # Who serves people signs in as it.
@@ -32,6 +32,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # None when it isn't known: a rollback takes back what was set in its transaction.
     _server_scope: Scope | None = NOBODY
     _tells_itself = False
+    # Of the statements that stay, on this connection.
+    _kept_cursors: dict[object, PreparedCursor]
     # What the session has set itself to; empty while it is who has signed in.
     role = ""
 
@@ -53,7 +55,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.execute_wrappers.insert(0, self._in_scope)
         connection = super().get_new_connection(conn_params)
         KeptStatements.of(connection)
+        self._kept_cursors = {}
         return connection
+
+    def kept_cursor(self, statement: object) -> PreparedCursor:
+        """The cursor that a statement has on this connection. Anyone else's rows in it are gone
+        with the next use: read them before."""
+        cursor = self._kept_cursors.get(statement)
+        if cursor is None:
+            cursor = self._kept_cursors[statement] = PreparedCursor(self.connection)
+        return cursor
 
     def begin_telling(self) -> None:
         """Until `end_telling` a statement reads no owned row in a scope, and sets one, which
