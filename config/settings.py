@@ -94,10 +94,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "apps.access.signed_in.FactorOfSession",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "apps.core.web.request_middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "django_prometheus.middleware.PrometheusAfterMiddleware",
+    "apps.core.web.request_middleware.RequestFigures",
 ]
 TEMPLATES = [
     {

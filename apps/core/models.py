@@ -2,7 +2,9 @@
 to reach it."""
 
 import uuid
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from django import forms
 from django.db import models
@@ -16,6 +18,7 @@ else:
     IntegerColumn = OptionalIntegerColumn = models.Field
 
 
+Row = TypeVar("Row", bound=models.Model)
 # Of an address as it is stored, in whatever family of networks.
 ADDRESS_LENGTH = 128
 
@@ -275,3 +278,36 @@ class Heartbeat(models.Model):
 
     part = models.CharField(max_length=40, primary_key=True)
     at = models.DateTimeField()
+
+
+def new(model: type[Row], **values: object) -> Row:
+    """Equals `model(**values)`, by place as Django makes rows that it has read: by name takes it
+    twice as long. A related row is named by its column; whoever has it sets it afterward."""
+    constant, made = _defaults(model)
+    columns = {**constant, **values}
+    if len(columns) > len(constant):
+        unknown = sorted(columns.keys() - constant.keys())
+        raise TypeError(f"{model.__name__} has no {', '.join(unknown)}")
+    for name, make in made:
+        if name not in values:
+            columns[name] = make()
+    return model(*columns.values())
+
+
+@cache
+def _defaults(
+    model: type[models.Model],
+) -> tuple[dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
+    """Of each attribute its default, in their order; and those that each row has made for it."""
+    fields = model._meta.concrete_fields
+    made = [
+        (field.attname, field.get_default)
+        for field in fields
+        if (callable(field.default) and field.has_default())
+        or field.db_default is not models.NOT_PROVIDED
+    ]
+    names = {name for name, _ in made}
+    constant = {
+        field.attname: None if field.attname in names else field.get_default() for field in fields
+    }
+    return constant, made

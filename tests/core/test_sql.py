@@ -1,7 +1,11 @@
 """Hot statements: bound once, planned once."""
 
+import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import psycopg
 import pytest
@@ -13,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.core import clock
 from apps.core.db.prepared_reads import Query, Rows, any_viewer
 from apps.core.db.sql import BlankParameter, Statement, array, rows_in_turn, statement_of
+from apps.core.models import new
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.webhooks.models import Endpoint
 from config.databases import PREPARED_FROM_USE
@@ -32,6 +37,73 @@ def test_an_array_holds_what_was_put_in() -> None:
     assert Statement("SELECT %(texts)s::text[], %(numbers)s::numeric[]").rows(
         texts=array(texts), numbers=array([1, -(10**70)])
     ) == [(texts, [1, -(10**70)])]
+
+
+@pytest.mark.django_db
+def test_a_statement_that_stays_takes_values_of_other_types_and_goes_on_after_an_error() -> None:
+    ask = Statement("SELECT 12 / %(by)s::numeric, %(name)s::text, %(at)s::timestamptz", stays=True)
+    at = clock.real_now()
+    for by, name, moment in [(2, "a", at), (Decimal("0.5"), None, None), (10**30, "b", at)] * 4:
+        assert ask.rows(by=by, name=name, at=moment) == [(Decimal(12) / by, name, moment)]
+        with pytest.raises(DatabaseError, match="division by zero"), transaction.atomic():
+            ask.rows(by=0, name=name, at=moment)
+    with pytest.raises(DataError), transaction.atomic():
+        ask.rows(by=1, name="a", at="no time")
+    assert ask.rows(by=1, name="a", at=at) == [(12, "a", at)]
+
+
+@pytest.mark.django_db
+def test_a_statement_that_stays_has_a_cursor_on_each_connection() -> None:
+    ask = Statement("SELECT pg_backend_pid()", stays=True)
+
+    def asked() -> list[Any]:
+        try:
+            return [ask.rows() for _ in range(3)]
+        finally:
+            if threading.current_thread() is not threading.main_thread():
+                connection.close()
+
+    mine = asked()
+    with ThreadPoolExecutor(1) as threads:
+        others = threads.submit(asked).result()
+    assert mine == mine[:1] * 3
+    assert others == others[:1] * 3
+    assert mine[0] != others[0]
+    assert asked() == mine
+
+
+@pytest.mark.django_db
+def test_a_statement_that_stays_is_planned_again_after_a_table_was_altered_elsewhere() -> None:
+    ask = Statement("SELECT name FROM baker WHERE id = %(id)s::int", stays=True)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE baker (id int, name varchar(5))")
+        for _ in range(PREPARED_FROM_USE + 1):
+            assert ask.rows(id=1) == []
+        cursor.execute("DO 'BEGIN ALTER TABLE baker ALTER name TYPE int USING 5; END'")
+        cursor.execute("INSERT INTO baker VALUES (1, 7)")
+
+    with pytest.raises(DatabaseError, match="cached plan"), transaction.atomic():
+        ask.rows(id=1)
+    assert [ask.rows(id=1) for _ in range(3)] == [[(7,)]] * 3
+
+
+@pytest.mark.parametrize("model", [Payment, PaymentAddress])
+def test_a_new_row_is_as_its_model_makes_it(model: type[Model]) -> None:
+    given = {"created_at": clock.real_now(), "id": uuid.uuid4()}
+    mine, theirs = new(model, **given), model(**given)
+    assert vars(mine).keys() == vars(theirs).keys()
+    for name, value in vars(theirs).items():
+        if name != "_state":
+            assert getattr(mine, name) == value
+    assert mine._state.adding is theirs._state.adding is True
+    with pytest.raises(TypeError, match="has no payer, shop"):
+        new(model, shop=1, payer=2)
+
+
+def test_each_new_row_has_defaults_of_its_own() -> None:
+    one, other = new(Payment), new(Payment)
+    assert one.pk != other.pk
+    assert one.metadata is not other.metadata
 
 
 @pytest.mark.django_db

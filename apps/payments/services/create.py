@@ -5,7 +5,6 @@ Rates and fees are locked here. With an Idempotency-Key the first call's record 
 one.
 """
 
-import json
 import secrets
 import string
 import uuid
@@ -14,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import partial
 
 from django.db import IntegrityError
+from msgspec import json
 from msgspec.structs import asdict
 from psycopg.types.json import Jsonb
 
@@ -35,6 +34,7 @@ from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import insert_once
 from apps.core.ids import led_by_shard, new_id, new_id_sql
 from apps.core.messages.invalid import Invalid
+from apps.core.models import new
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.models.payments import REFERENCE_LENGTH
@@ -266,9 +266,10 @@ def _payment(
     fees = fees_of(store, access.mode, clock.real_now())
     if fees.service + (fees.platform or 0) >= 1:
         raise FeesTakeAll
-    return Payment(
+    payment = new(
+        Payment,
         id=id or new_id(),
-        store=store,
+        store_id=store.pk,
         mode=access.mode,
         created_at=at,
         updated_at=at,
@@ -296,6 +297,8 @@ def _payment(
             for item in request.line_items
         ],
     )
+    payment.store = store
+    return payment
 
 
 def _reference() -> str:
@@ -350,9 +353,11 @@ def _places(priced: list[PricedAsset]) -> Iterator[_Place]:
 def _address(
     payment: Payment, price: AssetPrice, place: _Place, position: int, at: datetime
 ) -> PaymentAddress:
-    row = PaymentAddress(
-        payment=payment,
-        asset=price.priced.asset,
+    asset = price.priced.asset
+    row = new(
+        PaymentAddress,
+        payment_id=payment.pk,
+        asset_id=asset.pk,
         address_id=place.address,
         own_wallet_id=place.own_wallet_id,
         position=position,
@@ -361,9 +366,11 @@ def _address(
         fee_atomic=price.fee_atomic,
         exchange_rate=price.priced.rate,
         rate_source=price.priced.rate_source,
-        required_confirmations=price.priced.asset.chain.required_confirmations,
+        required_confirmations=asset.chain.required_confirmations,
         created_at=at,
     )
+    row.payment = payment
+    row.asset = asset
     row.derivation_index = place.index
     return row
 
@@ -388,7 +395,8 @@ _ADDRESS_RECORD = ", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.
 
 _OF_CONSTRAINT = {refusal.constraint: refusal for refusal in (AccountClosed, PaymentsSuspended)}
 _CREATED = PaymentDecision(PENDING, None)
-_INSERT = sql.Statement(f"""
+_INSERT = sql.Statement(
+    f"""
 WITH made AS (
     INSERT INTO payments_payment ({", ".join(_COLUMNS)})
     VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
@@ -414,7 +422,9 @@ WITH made AS (
         FROM made
 ), {webhooks.RECORD_CTE}
 SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
-""")  # noqa: S608  # only names of columns are put in
+""",  # noqa: S608  # only names of columns are put in
+    stays=True,
+)
 
 
 def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
@@ -423,12 +433,16 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     values: dict[str, object] = {
         column: getattr(payment, name) for column, name in _COLUMNS.items()
     }
-    values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
     # As JSON, which is made in C; arrays are put together value by value in Python.
-    values["payment_addresses"] = Jsonb(
-        [{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows], dumps=_json
-    )
-    values["deposit_addresses"] = Jsonb([_deposit_address(row) for row in rows])
+    values |= {
+        "metadata": Jsonb(payment.metadata, dumps=json.encode),
+        "line_items": Jsonb(payment.line_items, dumps=json.encode),
+        "payment_addresses": Jsonb(
+            [{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows],
+            dumps=json.encode,
+        ),
+        "deposit_addresses": Jsonb([_deposit_address(row) for row in rows], dumps=json.encode),
+    }
     offset = timedelta(seconds=0 if payment.is_live else payment.store.test_offset_seconds)
     values["real_at"] = payment.created_at - offset
     values["watch_balance_until"] = payment.expires_at - offset + timedelta(days=1)
@@ -450,10 +464,6 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
     return bool(is_made)
-
-
-# What JSON has no type for goes as text, which PostgreSQL reads exactly.
-_json = partial(json.dumps, default=str)
 
 
 def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:
