@@ -76,6 +76,8 @@ class Pretix:
     environment_name = f"pretix-{VERSION}"
     unpaid = "failed"
     waiting = "waiting"
+    # Asked to refund everything, it makes the order pending, and leaves that to its owner.
+    kept = "confirmed"
     left_out = {"payment_added_by_the_customer": "customers of pretix name no payment"}
 
     def __init__(self, service: Service, pictures: Path | None) -> None:

@@ -39,6 +39,7 @@ class PretixBitPay(Pretix):
     left_out = {
         "new_quote": "the plugin knows the order's first invoice alone",
         "refunded_in_part_in_the_shop": "the plugin asks for the whole price, whatever the part",
+        "refund_that_fails_later": "the plugin doesn't ask what became of its refund",
         "refunded_in_tillgate": "the plugin ignores it",
         "canceled_in_the_shop": "the plugin cancels no invoice",
         "money_has_come_when_it_is_canceled": "the plugin cancels no invoice",

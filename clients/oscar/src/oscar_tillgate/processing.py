@@ -51,7 +51,7 @@ class TillgateEvents:
                 self.create_note(order, _("It was paid: refund the crypto payment"))
 
     def _cancel(self, order: Any, payment: Payment) -> None:
-        """What money has come for stays as it is."""
+        """Leaves a payment alone that money has come for."""
         try:
             payment.cancel()
         except PaymentError as error:
