@@ -2,7 +2,7 @@
 to reach it."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -284,7 +284,7 @@ def new(model: type[Row], **values: object) -> Row:
     """Equals `model(**values)`, by place as Django makes rows that it has read: by name takes it
     twice as long. A related row is named by its column; whoever has it sets it afterward."""
     constant, made = _defaults(model)
-    columns = {**constant, **values}
+    columns: dict[str, object] = {**constant, **values}
     if len(columns) > len(constant):
         unknown = sorted(columns.keys() - constant.keys())
         raise TypeError(f"{model.__name__} has no {', '.join(unknown)}")
@@ -297,7 +297,7 @@ def new(model: type[Row], **values: object) -> Row:
 @cache
 def _defaults(
     model: type[models.Model],
-) -> tuple[dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
+) -> tuple[Mapping[str, object], list[tuple[str, Callable[[], object]]]]:
     """Of each attribute its default, in their order; and those that each row has made for it."""
     fields = model._meta.concrete_fields
     made = [

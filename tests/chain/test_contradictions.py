@@ -54,7 +54,7 @@ def test_logs_that_lack_what_the_header_promises_are_not_believed(
 def test_a_network_that_settles_its_own_blocks_is_not_believed_otherwise(
     chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
 ) -> None:
-    """What a node adds to a header doesn't switch off what it is compared with."""
+    """A field that a node adds to a header switches no comparison off."""
     chain.put(LOGGER, USDC)
     watcher.read()
     proxy.settle_later()

@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1209,
-        2310,
+        2311,
     ),
     "migrate": Start(
         (
