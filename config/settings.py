@@ -94,10 +94,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "apps.access.signed_in.FactorOfSession",
-    "apps.core.web.request_middleware.PageMessages",
+    "apps.core.web.middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "apps.core.web.request_middleware.RequestFigures",
+    "apps.core.web.middleware.RequestFigures",
 ]
 TEMPLATES = [
     {

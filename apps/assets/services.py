@@ -7,13 +7,13 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.assets import sweep_terms
-from apps.assets.models import AcceptedAsset, Asset, Chain
+from apps.assets.models import SWEEP_BOUNDS, AcceptedAsset, Asset, Chain
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure, NotFound
 from apps.core.ids import new_id_sql
+from apps.core.money import atomic_from_coins, decimal_from_atomic, percentage_from_bps
 from apps.stores.auditing import audit
 from apps.stores.models import Store
 
@@ -56,6 +56,18 @@ class NotConfirmations(Failure):
         super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 
 
+class NotSweptSo(Failure):
+    """Says of which column."""
+
+
+# Has the settings say it.
+SWEPT_BY_SETTINGS = "default"
+# Of each term its column, and the places of its number; None: those of the coin.
+SWEEP_TERMS: Mapping[str, tuple[str, int | None]] = {
+    "sweep_minimum": ("sweep_minimum_atomic", None),
+    "sweep_cost": ("sweep_cost_bps", 2),
+    "sweep_after_days": ("sweep_after_days", 0),
+}
 NOT_SWEPT_OTHERWISE: Mapping[str, int | None] = {}
 
 
@@ -95,7 +107,7 @@ def change_asset(
     """Staff change an asset; None leaves a thing as it is. A contract is an address as it is
     stored; the confirmations are those of its chain, for deposits not yet seen, and `finality` is
     its chain's rule (FINALITY_RULES). `sweeping` has new values of columns in SWEEP_BOUNDS, where
-    None is what the settings say. Raises sweep_terms.NotSweptSo besides."""
+    None is what the settings say. Raises NotSweptSo besides."""
     with transaction.atomic():
         asset = (
             Asset.objects.select_for_update(of=("self",), no_key=True)
@@ -111,7 +123,7 @@ def change_asset(
             asset.is_active = is_active
         if asset.is_active and not asset.is_native and asset.contract_address is None:
             raise NoContract
-        sweep_terms.refuse_outside(sweeping)
+        _refuse_outside(sweeping)
         for column, value in sweeping.items():
             setattr(asset, column, value)
         with refused_by("asset_is_kept", ContractKept):
@@ -235,3 +247,44 @@ def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:
             if not rows.filter(asset__is_active=True).exclude(asset=asset).exists():
                 raise LastAsset
             rows.filter(asset=asset).delete()
+
+
+def sweep_columns(texts: Mapping[str, str | None], decimals: int) -> dict[str, int | None]:
+    """Columns of the terms that are said, of a coin with so many decimals: coins, percent and days
+    as digits with a point at most. Raises NotSweptSo."""
+    said = {name: text for name in SWEEP_TERMS if (text := texts[name]) is not None}
+    columns = {
+        SWEEP_TERMS[name][0]: _sweep_value(name, text, decimals) for name, text in said.items()
+    }
+    _refuse_outside(columns)
+    return columns
+
+
+def _refuse_outside(columns: Mapping[str, int | None]) -> None:
+    """Raises NotSweptSo of a value beyond what its column takes."""
+    for column, value in columns.items():
+        least, most, text = SWEEP_BOUNDS[column]
+        if value is not None and not least <= value <= most:
+            raise NotSweptSo(text)
+
+
+def sweep_minimum_text(asset: Asset) -> str | None:
+    """The least amount that is swept, in coins; None where the settings say it."""
+    least = asset.sweep_minimum_atomic
+    return None if least is None else decimal_from_atomic(least, asset.atomic_decimals)
+
+
+def sweep_cost_text(asset: Asset) -> str | None:
+    """The most that a sweep may cost, in percent; None where the settings say it."""
+    most = asset.sweep_cost_bps
+    return None if most is None else percentage_from_bps(most)
+
+
+def _sweep_value(name: str, text: str, decimals: int) -> int | None:
+    if text == SWEPT_BY_SETTINGS:
+        return None
+    _, places = SWEEP_TERMS[name]
+    value = atomic_from_coins(text, decimals if places is None else places)
+    if value is None:
+        raise NotSweptSo(f"{text[:60]!r} is no number for --{name.replace('_', '-')}")
+    return value

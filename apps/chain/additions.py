@@ -10,10 +10,15 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Max
 
-from apps.assets import sweep_terms
 from apps.assets.models import Asset, Chain, FeeModel, TokenStandard
 from apps.assets.selectors import fee_asset_of
-from apps.assets.services import CONFIRMATIONS_MAX, ContractTaken, change_asset
+from apps.assets.services import (
+    CONFIRMATIONS_MAX,
+    SWEEP_TERMS,
+    ContractTaken,
+    change_asset,
+    sweep_columns,
+)
 from apps.chain.encoding import abi
 from apps.chain.networks.catalog import network_in_catalog
 from apps.chain.networks.families import addresses_of
@@ -67,7 +72,7 @@ class NetworkFacts:
 class AssetFacts:
     """Without a contract it is the network's own coin. `minimum` is the smallest payout, in coins;
     `pays_fees` is said of the token in which a network without such a coin takes its fees. How it
-    is swept is as in apps.assets.sweep_terms; empty, the settings say it."""
+    is swept is as in apps.assets.services.SWEEP_TERMS; empty, the settings say it."""
 
     id: str
     network: str
@@ -216,8 +221,8 @@ def create_asset(facts: AssetFacts) -> Asset:
 
 
 def _sweeping(facts: AssetFacts) -> dict[str, int | None]:
-    texts = {name: getattr(facts, name) or None for name in sweep_terms.TERMS}
-    return sweep_terms.columns_of(texts, facts.decimals)
+    texts = {name: getattr(facts, name) or None for name in SWEEP_TERMS}
+    return sweep_columns(texts, facts.decimals)
 
 
 def _read(facts: AssetFacts) -> tuple[Chain, str | None, int]:

@@ -69,6 +69,10 @@ def test_a_number_is_stored_in_its_countrys_form(
             {"country": "FR", "vat_number": GERMAN},
             "vat_number must begin with FR, as numbers of that country do",
         ),
+        (
+            {"country": "US", "vat_number": NORTHERN_IRISH},
+            "vat_number must begin with US, as numbers of that country do",
+        ),
         ({"country": "DE", "vat_number": "DE136695977"}, "vat_number is not a VAT number of DE"),
         (
             {"vat_number": "136695976"},

@@ -91,13 +91,13 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1181,
-        2277,
+        2275,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1751,
+        1750,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -109,13 +109,13 @@ STARTS = {
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         856,
-        1134,
+        1133,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1209,
-        2311,
+        2309,
     ),
     "migrate": Start(
         (

@@ -1,9 +1,12 @@
 """Parts of templates that are the same on every page, drawn once in each language."""
 
+from functools import cache
+
 from django import template
+from django.conf import settings
 from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 register = template.Library()
@@ -31,3 +34,12 @@ def once(parser: Parser, token: Token) -> OnceNode:
     nodelist = parser.parse(("endonce",))
     parser.delete_first_token()
     return OnceNode(nodelist)
+
+
+@register.simple_tag
+@cache
+def logo() -> SafeString:
+    """The mark in the page itself, which asks for no file."""
+    file = settings.BASE_DIR / "static" / "img" / "logo.svg"
+    drawn = file.read_text().replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1)
+    return mark_safe(drawn)  # noqa: S308  our own file

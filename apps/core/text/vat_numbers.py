@@ -18,6 +18,8 @@ NORTHERN_IRELAND = "XI"
 # Where the prefix of a country's VAT numbers isn't its code.
 PREFIXES = {"GR": "EL"}
 _COUNTRIES = {prefix: country for country, prefix in PREFIXES.items()}
+# British forms behind their own prefix: traders, branches, offices and hospitals.
+_NORTHERN_IRISH = re.compile(r"XI(\d{9}|\d{12}|GD\d{3}|HA\d{3})", re.ASCII)
 _OTHER_FORM = re.compile(r"[A-Z0-9]{4,20}", re.ASCII)
 
 
@@ -27,7 +29,7 @@ def vat_country(country: str) -> str:
 
 
 def is_northern_irish(number: str) -> bool:
-    return number.startswith(NORTHERN_IRELAND)
+    return bool(_NORTHERN_IRISH.fullmatch(number))
 
 
 def prefix_of(country: str) -> str:
@@ -62,11 +64,18 @@ def vat_number(written: str, country: str, name: str = "vat_number") -> str:
         if re.match(r"[A-Z]{2}", packed) and not packed.startswith(prefix):
             raise Invalid(name, "vat_country", prefix=prefix)
         packed = packed if packed.startswith(prefix) else prefix + packed
-    elif country_of(packed) and _is_number_of(packed, country_of(packed)):
+    elif _is_anothers(packed, country):
         raise Invalid(name, "vat_country", prefix=prefix)
     if not _is_number_of(packed, country):
         raise Invalid(name, "vat_number", country=country)
     return packed
+
+
+def _is_anothers(packed: str, country: str) -> bool:
+    """Tell whether a number that a country outside the EU is said to have given is from inside."""
+    if is_northern_irish(packed):
+        return country != "GB"
+    return bool(country_of(packed)) and _is_number_of(packed, country_of(packed))
 
 
 def is_vat_number(written: str, country: str) -> bool:

@@ -8,10 +8,13 @@ import ipaddress
 import re
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
+from django.contrib.messages.middleware import MessageMiddleware
 from django.http import FileResponse, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django_prometheus.middleware import PrometheusAfterMiddleware
 
 from apps.core.acting import Actor, ActorKind, acting
 from apps.core.db import tenancy
@@ -59,6 +62,34 @@ class ContentSecurityPolicy(CSPMiddleware):
             return super().process_response(request, response)
         response.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         return response
+
+
+class PageMessages(MessageMiddleware):
+    """Django's messages, which are shown on pages: the API has none."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if not request.path.startswith(API_PREFIX):
+            super().process_request(request)
+
+
+class RequestFigures(PrometheusAfterMiddleware):  # type: ignore[misc]  # it has no types
+    """Keeps the figure of each set of labels, which prometheus_client looks for ten times a
+    request. It keeps as many itself."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        super().__init__(get_response)
+        self._figures: dict[tuple[Any, ...], Any] = {}
+
+    def label_metric(
+        self, metric: Any, request: HttpRequest, response: Any = None, **labels: str
+    ) -> Any:
+        if not labels:
+            return metric
+        key = (metric, *labels.values())
+        figure = self._figures.get(key)
+        if figure is None:
+            figure = self._figures[key] = metric.labels(**labels)
+        return figure
 
 
 def exact_address(request: HttpRequest) -> str:

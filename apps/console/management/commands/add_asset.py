@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from apps.assets import sweep_terms
+from apps.assets.services import sweep_cost_text, sweep_minimum_text
 from apps.chain.additions import AssetFacts, add_asset
 from apps.stores.command import OperatorCommand, Result
 
@@ -92,7 +92,7 @@ class Command(OperatorCommand[AddedAsset]):
             decimals=asset.atomic_decimals,
             compared=is_compared,
             active=asset.is_active,
-            sweep_minimum=sweep_terms.minimum_text(asset),
-            sweep_cost_percent=sweep_terms.cost_text(asset),
+            sweep_minimum=sweep_minimum_text(asset),
+            sweep_cost_percent=sweep_cost_text(asset),
             sweep_after_days=asset.sweep_after_days,
         )

@@ -6,11 +6,17 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.assets import sweep_terms
 from apps.assets.models import Asset
 from apps.assets.networks import priced_as
-from apps.assets.services import FINALITY_RULES, finality_of
-from apps.assets.sweep_terms import DEFAULT
+from apps.assets.services import (
+    FINALITY_RULES,
+    SWEEP_TERMS,
+    SWEPT_BY_SETTINGS,
+    finality_of,
+    sweep_columns,
+    sweep_cost_text,
+    sweep_minimum_text,
+)
 from apps.chain.activation import change_asset
 from apps.core.errors import NotFound
 from apps.stores.command import OperatorCommand, Result
@@ -51,21 +57,21 @@ class Command(OperatorCommand[AssetResult]):
         parser.add_argument(
             "--sweep-minimum",
             metavar="COINS",
-            help=f"deposits are swept from this amount on; {DEFAULT}: SWEEP_MINIMUMS",
+            help=f"deposits are swept from this amount on; {SWEPT_BY_SETTINGS}: SWEEP_MINIMUMS",
         )
         parser.add_argument(
             "--sweep-cost",
             metavar="PERCENT",
-            help=f"what a sweep may cost of its deposit; {DEFAULT}: SWEEP_COST_PERCENT",
+            help=f"what a sweep may cost of its deposit; {SWEPT_BY_SETTINGS}: SWEEP_COST_PERCENT",
         )
         parser.add_argument(
             "--sweep-after-days",
             metavar="DAYS",
-            help=f"smaller deposits are swept after so many days; {DEFAULT}: never",
+            help=f"smaller deposits are swept after so many days; {SWEPT_BY_SETTINGS}: never",
         )
 
     def run(self, **options: Any) -> AssetResult:
-        names = ("contract", "active", "confirmations", "finality", *sweep_terms.TERMS)
+        names = ("contract", "active", "confirmations", "finality", *SWEEP_TERMS)
         if all(options[name] is None for name in names):
             *first, last = (f"--{name.replace('_', '-')}" for name in names)
             raise CommandError(f"Nothing to change: give {', '.join(first)} or {last}")
@@ -85,8 +91,8 @@ class Command(OperatorCommand[AssetResult]):
             active=asset.is_active,
             confirmations=asset.chain.required_confirmations,
             finality=finality_of(asset.chain),
-            sweep_minimum=sweep_terms.minimum_text(asset),
-            sweep_cost_percent=sweep_terms.cost_text(asset),
+            sweep_minimum=sweep_minimum_text(asset),
+            sweep_cost_percent=sweep_cost_text(asset),
             sweep_after_days=asset.sweep_after_days,
         )
 
@@ -96,4 +102,4 @@ def _sweeping(options: Mapping[str, Any]) -> dict[str, int | None]:
     asset = Asset.objects.filter(pk=options["asset"]).first()
     if asset is None:
         raise NotFound("Asset not found")
-    return sweep_terms.columns_of(options, asset.atomic_decimals)
+    return sweep_columns(options, asset.atomic_decimals)
